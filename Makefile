@@ -58,7 +58,7 @@ grade: $(READY)  ## grade SUBMITTED (course/submitted) into build/grades.json
 bench: $(READY)  ## measure the decoder (5 minutes)
 	@$(PY) -m specdec_lib.measure.bench --json build/bench.json
 
-site: $(VENV)/.site  ## make the web pages of chapters and guides in build/site/
+site: $(VENV)/.site  ## make the web pages of chapters, guides and slides in build/site/
 	@$(PY) -m autograde.tools.site
 
 lint: $(READY)  ## check style, and that the notebooks are in step with their sources

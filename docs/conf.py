@@ -26,6 +26,7 @@ nb_mime_priority_overrides = [("html", "text/html", 0), ("html", "image/png", 10
 html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
+html_extra_path = ["_extra"]  # the slides, a page of their own
 html_favicon = "_static/icon.svg"
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"

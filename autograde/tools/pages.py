@@ -5,6 +5,7 @@ answers. The text that a prediction reveals is folded away.
 """
 
 import re
+import tomllib
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -14,7 +15,7 @@ from nbformat.notebooknode import NotebookNode
 
 from autograde.build.colab import CELL_ID
 from autograde.build.looks import STOPPED
-from autograde.course import Chapter
+from autograde.course import ROOT, AuthorError, Chapter
 from autograde.report.offline import is_folded
 
 _PAGE_NOTE = """
@@ -23,7 +24,12 @@ This is a page to read; its pictures are those of right answers. To do the exerc
 <a href="../_static/notebooks/{chapter}.ipynb" download>notebook</a>:
 [how to run it](../try.md).
 ```
+
+**After this chapter you can**
+
+{objectives}
 """
+OBJECTIVES = ROOT / "docs" / "objectives.toml"
 # A page shows the first of an output's formats in this order. Live widgets are not among them,
 # since a page has no kernel to serve them.
 DISPLAY_PRIORITY = (
@@ -42,9 +48,18 @@ def chapter_page(chapter: str, executed: Path) -> NotebookNode:
     pairs = zip(release.cells, solution.cells, strict=True)
     cells = [_page_cell(cell, solved) for cell, solved in pairs if cell.id != CELL_ID]
     title, rest = cells[0].source.split("\n", 1)
-    cells[0].source = f"{title}\n{_PAGE_NOTE.format(chapter=chapter)}{rest}"
+    head = _PAGE_NOTE.format(chapter=chapter, objectives=_objectives(chapter))
+    cells[0].source = f"{title}\n{head}{rest}"
     cells[-1].source = cells[-1].source.removesuffix(STOPPED)  # nothing is run on a page
     return nbformat.v4.new_notebook(cells=cells, metadata=release.metadata)
+
+
+def _objectives(chapter: str) -> str:
+    """The list of what a reader can do after the chapter; AuthorError if there is none."""
+    listed = tomllib.loads(OBJECTIVES.read_text(encoding="utf-8"))
+    if chapter not in listed:
+        raise AuthorError(f"{OBJECTIVES.name} has no line for {chapter}: add two or three there")
+    return "\n".join(f"- {each}" for each in listed[chapter])
 
 
 def _page_cell(released: NotebookNode, solved: NotebookNode) -> NotebookNode:

@@ -1,4 +1,4 @@
-"""`make site`: the chapters and the guides as web pages in build/site/, without any download."""
+"""`make site`: chapters, guides and slides as web pages in build/site/, without any download."""
 
 import shutil
 import subprocess
@@ -12,6 +12,7 @@ from autograde.build.execute import execute
 from autograde.build.release import build_chapters
 from autograde.course import BUILD, ROOT, Chapter, chapters, exit_code
 from autograde.intake.files import files_below, write_if_changed
+from autograde.tools.lecture import slides_page
 from autograde.tools.pages import chapter_page
 
 DOCS = ROOT / "docs"
@@ -44,6 +45,8 @@ def gather_sources(executed: dict[str, Path]) -> None:
         files[name] = without_links_to_code(files[name])
     for name in ROOT_PAGES:  # beside the guides there
         files[name] = (ROOT / name).read_bytes().replace(b"](docs/", b"](")
+    slides = files.pop("slides.html").decode()
+    files["_extra/slides.html"] = slides_page(slides, executed).encode()  # as it is, for Sphinx
     for chapter, notebook in executed.items():
         page = nbformat.writes(chapter_page(chapter, notebook))
         files[f"chapters/{chapter}.ipynb"] = page.encode()

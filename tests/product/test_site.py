@@ -1,17 +1,20 @@
-"""The site: no answer on it, every link and picture there, formulas drawn."""
+"""The site: no answer on it, every link and picture there, formulas drawn, the lecture's slides."""
 
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from pages.browsing import Visitor
 from pages.site_pages import built_site
 
 from autograde.build.source import read_chapter
-from autograde.course import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names
+from autograde.course import NOTEBOOKS, ROOT, SOLUTIONS, AuthorError, chapter_names
 from autograde.nbgrader.regions import solution_view
+from autograde.tools.lecture import slides_page
 from autograde.tools.pages import chapter_page
 
 SILENT = re.compile(r"lesson\.|# Check of |.*globals\(\)")
@@ -55,6 +58,8 @@ def own_lines(chapter: str) -> set[str]:
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_a_page_has_stubs_folded_reveals_and_the_outputs_of_the_solution(chapter: str, tmp_path):
     made = chapter_page(chapter, executed(chapter, tmp_path))
+    head, _, objectives = made.cells[0].source.partition("**After this chapter you can**\n\n")
+    assert head and objectives.split("\n\n")[0].count("- ") in (2, 3)
     text = "\n".join(cell.source for cell in made.cells)
     assert own_lines(chapter) and not any(line in text for line in own_lines(chapter))
     for cell in made.cells:
@@ -77,6 +82,54 @@ def test_relative_links_of_the_text_files_lead_somewhere(path: Path):
         # The site puts chapters and the root's pages beside the guides.
         places = [path.parent / name, ROOT / name, SOLUTIONS / Path(name).stem / Path(name).name]
         assert any(place.exists() for place in places), f"{path.name}: {link}"
+
+
+@pytest.fixture(scope="module")
+def slides(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The lecture, with a stand-in for every figure; it is not made if a cell is not found."""
+    folder = tmp_path_factory.mktemp("lecture")
+    notebooks = {chapter: executed(chapter, folder) for chapter in chapter_names()[:4]}
+    return slides_page((ROOT / "docs" / "slides.html").read_text(encoding="utf-8"), notebooks)
+
+
+def test_a_slide_has_a_sentence_a_figure_notes_and_numbers_of_its_chapter(slides: str):
+    made = BeautifulSoup(slides, "html.parser").find_all("section")
+    assert len(made) == 16
+    for slide in made:
+        (title,), (figure,), (_,) = map(slide.find_all, ("h2", "figure", "details"))
+        assert re.fullmatch(r"[A-Z].*\w\.", title.text) and len(title.text.split()) > 5, title
+        assert "seen in" in figure.text or figure.find("table")
+        chapter, lessons = figure["data-chapter"], ROOT / "specdec_lib" / "lessons"
+        sources = SOLUTIONS / f"{chapter}.py", lessons / f"ch{chapter[:2]}" / "predictions.toml"
+        known = "".join(path.read_text(encoding="utf-8") for path in sources)
+        said = re.findall(r"\d[\d.,]*\d(?! min)", slide.get_text(" "))
+        assert [number for number in said if number not in known] == [], title
+
+
+@pytest.mark.browser
+def test_arrow_keys_turn_the_slides_which_ask_no_other_machine(
+    slides: str, tmp_path: Path, browser: Any
+):
+    assert re.findall(r'(?:href|src)="(?:\w+:|//)[^"]*', slides) == []
+    (tmp_path / "_static").symlink_to(ROOT / "docs" / "_static")
+    (tmp_path / "slides.html").write_text(slides, encoding="utf-8")
+    with Visitor(browser).visit(tmp_path / "slides.html") as visitor:
+        visitor.page.get_by_role("button", name="Open all notes").click()
+        assert visitor.page.locator("details[open]").count() == 16
+        for key in ("ArrowRight", "PageDown", "ArrowLeft"):
+            visitor.page.keyboard.press(key)
+        assert "Writing five tokens" in visitor.page.locator("section:focus").inner_text()
+
+
+def test_a_figure_without_its_cell_or_with_many_is_named(tmp_path: Path):
+    notebooks = {"00_bottleneck": executed("00_bottleneck", tmp_path)}
+    for cell, count in (("figures.gone(", "0"), ("import ", "[2-9]")):
+        page = f'<section><figure data-chapter="00_bottleneck" data-cell="{cell}"/></section>'
+        fault = f"slide 1: .*{re.escape(cell)}.* {count} cells of 00_bottleneck"
+        with pytest.raises(AuthorError, match=fault):
+            slides_page(page, notebooks)
+        with pytest.raises(AuthorError, match="slide 1: .*00_bottleneck.*the chapters are 09"):
+            slides_page(page, {"09": tmp_path})
 
 
 @pytest.fixture(scope="module")
