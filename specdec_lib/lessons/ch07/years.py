@@ -1,7 +1,5 @@
 """The methods of field.toml along the years: who drafts, and in how many steps."""
 
-from collections import Counter
-
 from specdec_lib.lessons.checking.answers import read_tables
 from specdec_lib.lessons.drawing.axes import chart, legend_below
 from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, show
@@ -14,14 +12,13 @@ _STEPS = {"none": "token by token", "full": "all tokens in one step"}
 def methods_by_year() -> None:
     """Each method with a `short` name in its lane, at its month; a full mark drafts in one step."""
     ax = chart("Who drafts: first small models, now heads", size=(6.2, 6.0))
-    words, places, marks = [], Counter(), {}
+    words, marks = [], {}
     for each in (row for row in read_tables(__package__, "field.toml")["method"] if "short" in row):
         lane = each["kind"].split()[0].strip(";")
         fill = "full" if "one step" in each["kind"] else "none"
         year, month = map(int, each["date"].split("-"))
-        x, y = list(_LANES).index(lane), year + (month - 0.5) / 12
-        places[x, y] += 1
-        x += 0.6 * (places[x, y] - 1)  # two of one month stand side by side
+        x = list(_LANES).index(lane) + 0.6 * each.get("beside", 0)
+        y = year + (month - 0.5) / 12
         style = {"color": ACCEPTED_COLOUR, "fillstyle": fill, "mew": 2, "label": _STEPS[fill]}
         (marks[fill],) = ax.plot(x, y, "o", **style)
         ax.annotate(each["short"], (x, y), (8, -4), textcoords="offset points", fontsize=10)
