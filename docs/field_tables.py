@@ -14,8 +14,8 @@ _TABLE = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _FIELD = read_tables("specdec_lib.lessons.ch07", "field.toml")
 _HEADS = {
     "method": ("date", "method", "kind", "published figure", "who ships it"),
-    "server": ("engine", "drafters", "judges a draft token by", "lossy, if asked", "read in"),
-    "home": ("engine", "drafters", "judges a draft token by", "read in"),
+    "server": ("engine", "shape", "judges a draft token by", "lossy, if asked", "read in"),
+    "home": ("engine", "shape", "judges a draft token by", "read in"),
 }
 
 
@@ -36,15 +36,14 @@ def _method(row: dict[str, str]) -> list[str]:
     engines = [*_FIELD["server"], *_FIELD["home"]]
     ships = [each["name"] for each in engines if row.get("ships_as") in each["drafts"]]
     who = "; ".join(filter(None, [", ".join(ships), row.get("note", "")])) or "–"
-    name = f"[{row['name']}]({row['url']})"
+    name = ": ".join(filter(None, [f"[{row['name']}]({row['url']})", row.get("what")]))
     return [row["date"], name, row["kind"], row["figure"], who]
 
 
 def _engine(row: dict) -> list[str]:
     lossy = [row["lossy"]] if "lossy" in row else []
     named = f"{row['name']} {row['release']}, {row['date']}"
-    drafts = f"{', '.join(row['drafts'])}; {row['shape']}"
-    return [named, drafts, row["judges"], *lossy, row["source"]]
+    return [named, row["shape"], row["judges"], *lossy, row["source"]]
 
 
 if __name__ == "__main__":

@@ -51,9 +51,8 @@ figures.six_blocks(lesson.BLOCKS, lesson.EXAMPLE_K)
 #
 # **Task.** Return the most likely `alpha`, if every judged token is accepted with this probability.
 #
-# **Arguments.** `accepted` is a list with the number of accepted tokens of each block. All blocks have the length
-# `k`, at least 1. The function returns a float. It raises ValueError if the list is empty or a count lies outside 0
-# to `k`.
+# **Arguments.** `accepted` is a list with the number of accepted tokens of each block. All blocks have the length `k`,
+# at least 1. The function returns a float. It raises ValueError if the list is empty or a count lies outside 0 to `k`.
 #
 # **Example.** `[4, 0, 2, 4, 1, 3]` with `k = 4` gives 0.778. In a block that was accepted whole, 4 tokens were
 # judged. How many were judged in a block with 2 accepted?
@@ -162,16 +161,14 @@ figures.three_orders(k=5)
 
 # %% [markdown]
 # **Every wrong position ends a block**, also one in the bonus place. A share of `1 - alpha` of the positions is
-# wrong, so a text has at least `1
-# - alpha` blocks per token. And no block is longer than `K + 1`. So in any order
+# wrong, so a text has at least `1 - alpha` blocks per token. And no block is longer than `K + 1`. So in any order
 #
 # $$ \text{tokens per block} \le \min\left(K + 1,\; \frac{1}{1 - \alpha}\right). $$
 #
 # At temperature 1 a position ends its block with probability `1 - sum_x min(p, q)`, so the limit holds on average.
 #
-# Now audit the row that no cost explains. A block takes at least `0.02 x 5 + 1 = 1.1` passes. To be 3.1 times as
-# fast, the row needs 3.41 tokens per block. With `alpha = 0.65` the formula gives 2.64, and no order gives more
-# than 2.86.
+# Now audit the row that no cost explains. A block takes at least `0.02 x 5 + 1 = 1.1` passes. To be 3.1 times as fast,
+# the row needs 3.41 tokens per block. With `alpha = 0.65` the formula gives 2.64, and no order gives more than 2.86.
 #
 # ### Exercise: audit
 #
@@ -181,10 +178,9 @@ figures.three_orders(k=5)
 # - `"order"`: the formula gives fewer, but the best order of the acceptances gives that many.
 # - `"nothing"`: no order does.
 #
-# **Arguments.** `alpha` and `tokens` may have been rounded: the true values lie within `alpha_error` and
-# `tokens_error` of them. Judge in the row's favour, with the values that are easiest to explain. `alpha +
-# alpha_error` is at most 1, and `k` is at least 1. The function returns one of the three strings.
-# `expected_tokens(alpha, k)` is given.
+# **Arguments.** `alpha` and `tokens` may have been rounded: the true values lie within `alpha_error` and `tokens_error`
+# of them. Judge in the row's favour, with the values that are easiest to explain. `alpha + alpha_error` is at most 1,
+# and `k` is at least 1. The function returns one of the three strings. `expected_tokens(alpha, k)` is given.
 #
 # **Example.** With `alpha = 0.75`, `k = 5` and no rounding, 3.1 tokens are `"formula"`, 3.8 are `"order"` and 4.2
 # are `"nothing"`.
@@ -253,9 +249,9 @@ lesson.reveal("prediction_05_c", prediction_05_c)
 figures.judged_logs(audit, papers.paper_table("logs"))
 
 # %% [markdown]
-# Three rows are convicted, and yet nobody miscounted: the column just isn't `alpha`. Compare it with the two ratios
-# beside it. Three rows print accepted / drafted tokens; the last one counts the bonus, too, and slipped through
-# only because that makes it large. **An audit can convict a row, but it can't acquit one.**
+# Three rows are convicted, and yet nobody miscounted: the column just isn't `alpha`. By the ratios beside it, three
+# rows print accepted / drafted tokens; the last one counts the bonus, too, and slipped through only because that
+# makes it large. **An audit can convict a row, but it can't acquit one.**
 #
 # ### Five numbers with one name
 #
@@ -271,8 +267,6 @@ figures.judged_logs(audit, papers.paper_table("logs"))
 # counted the bonus, so that even a useless draft was "accepted".
 #
 # ## What a log prints
-#
-# Logs say more:
 #
 # ```
 # vLLM       acceptance at token 0: 0.74   1: 0.54   2: 0.41   3: 0.31   4: 0.23   5: 0.17   6: 0.13
@@ -387,9 +381,8 @@ lesson.check_implied_alpha(implied_alpha)
 figures.from_tokens_to_clock(papers.paper_table("eagle_3")[1])
 
 # %% [markdown]
-# A draft step reads a twentieth of a pass's weights, so eight take 0.4 passes at least. The rest is the longer pass
-# and what happens between passes. (In vLLM verification takes 42 to 95% of the time: *Performance or Illusion?*,
-# 2026.)
+# A draft step reads a twentieth of a pass's weights, so eight take 0.4 passes at least. The rest is the longer pass and
+# what happens between passes. (In vLLM verification takes 42 to 95% of the time: *Performance or Illusion?*, 2026.)
 #
 # A block takes about 2.3 plain passes in SGLang, and 6.13/4.40 = 1.39 plain passes in the paper: a fast engine
 # makes the plain pass cheap, and then all else weighs more. **A speed-up says as much about the baseline as about
@@ -453,14 +446,14 @@ figures.diagnosed(diagnose, papers.paper_table("complaints"))
 lesson.check_diagnose(diagnose)
 
 # %% [markdown]
-# These are real reports; the last column says what we assumed.
+# The last column says what we assumed.
 #
 # - One Mac: with a 4-bit target the plain pass takes 1/2.4 of the time, the pass over six tokens 1.2 times as long.
 # - SmolLM2's draft has more layers than its target: even with all tokens accepted it loses (chapter 08).
 # - The report on Qwen3 doesn't print tokens per block, so your function says two things. **Ask for the log first.**
 # - DeepSeek ran on random tokens. Accepted on which text? SPEED-Bench found 23% too much throughput on those.
 #
-# Other symptoms: `docs/your_log_says.md` in the course's folder.
+# Other symptoms: `docs/your_log_says.md`.
 #
 # ## Your own row
 #
@@ -480,8 +473,7 @@ blocks = {kind: accepted_counts(pair, each, 5, 64, SAMPLED) for kind, each in pr
 figures.own_rows(alpha_from_blocks, audit, blocks, k=5)
 
 # %% [markdown]
-# Were the third column called "acceptance", a stranger's audit would say `"nothing"` of each row. Next, other
-# texts:
+# Were the third column called "acceptance", a stranger's audit would say `"nothing"` of each row. Next, other texts:
 
 # %% tags=["demo"]
 tasks = papers.paper_table("spec_bench_tasks")
@@ -557,15 +549,25 @@ lesson.answered("quiz_05_b", quiz_05_b)
 #
 # </details>
 #
-# **You might read: "Every accepted token is guaranteed to match what the main model would have generated on its
-# own."**
+# **You might read: "Every accepted token is guaranteed to match what the main model would have generated on its own."**
 #
 # <details><summary>Answer</summary>
 #
-# So says the README of vLLM's library `speculators` 0.9.0. It holds for greedy decoding. With sampling, the main
-# model would have drawn with other random numbers, so there is no single token to match. *For example:* the
-# library's own documentation says it correctly: "guaranteed to come from the same distribution as using the main
-# model on its own".
+# So says the README of vLLM's library `speculators` 0.9.0. It holds for greedy decoding. With sampling, the main model
+# would have drawn with other random numbers, so there is no single token to match. *For example:* the library's own
+# documentation says it correctly: "guaranteed to come from the same distribution as using the main model on its own".
+#
+# </details>
+#
+# **You might read: "In healthcare applications, speculative decoding could enable faster clinical decision support
+# while maintaining accuracy."**
+#
+# <details><summary>Answer</summary>
+#
+# It maintains the target's accuracy, whatever that is: lossless compares with the target, and not with the truth.
+# *For example:* let A be the right token of chapter 02's `p = [0.45, 0.30, 0.15, 0.10]`. The target alone is wrong in
+# 55 of 100 draws, and every lossless decoder with it is, too. Whether a model may advise a doctor, a lawyer or a bank
+# has to be shown for the target. (blog.rockettools.io, as stored in November 2026.)
 #
 # </details>
 #
@@ -596,19 +598,19 @@ show_race(race("05", lanes, temperature=1))
 #
 # ## Sources
 #
-# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
-#   [arXiv 2211.17192](https://arxiv.org/abs/2211.17192), Tables 2 to 4: rates and times of T5 version 1.1 on one
-#   TPU v4 at batch 1. The drafts have 77, 250 and 800 million parameters. Appendix A.3 has the two reasons. There
-#   is no PaLM, no code and no split by kind of token in it.
+# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023, [arXiv
+#   2211.17192](https://arxiv.org/abs/2211.17192), Tables 2 to 4: rates and times of T5 version 1.1 on one TPU v4 at
+#   batch 1. The drafts have 77, 250 and 800 million parameters. Appendix A.3 has the two reasons. There is no PaLM, no
+#   code and no split by kind of token in it.
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, [arXiv
-#   2302.01318](https://arxiv.org/abs/2302.01318), Table 1: Chinchilla on 16 TPU v4. Its 1.92 is 14.1/7.52 = 1.88 by
-#   its times.
+#   2302.01318](https://arxiv.org/abs/2302.01318), Table 1: Chinchilla on 16 TPU v4. Its 1.92 is 14.1/7.52 = 1.88 by its
+#   times.
 # - Y. Li et al., *EAGLE-3*, [arXiv 2503.01840](https://arxiv.org/abs/2503.01840), Tables 1 and 4, and SGLang's
 #   `docs/advanced_features/speculative_decoding.md` at commit 067ad4d: one H100. The run with 5.39 tokens is in
 #   SGLang's pull request 4247; its issue 5502 asks why the two differ.
-# - Rows and log lines: vLLM's issue 26191 (12,208 of 33,712 drafted tokens in 4,816 blocks), llama.cpp's pull
-#   request 24536, the model card `Inferact/Muse-Spark-Open-DSpark`, SGLang's issue 11948 and, for its line, a
-#   comment of August 2026 in pull request 33518 (DeepSeek-V4-Flash with DSpark, `K = 5`, one request).
+# - Rows and log lines: vLLM's issue 26191 (12,208 of 33,712 drafted tokens in 4,816 blocks), llama.cpp's pull request
+#   24536, the model card `Inferact/Muse-Spark-Open-DSpark`, SGLang's issue 11948 and, for its line, a comment of August
+#   2026 in pull request 33518 (DeepSeek-V4-Flash with DSpark, `K = 5`, one request).
 # - What is divided: vLLM, `vllm/v1/spec_decode/metrics.py` at commit 016a858; SGLang, pull request
 #   [23530](https://github.com/sgl-project/sglang/pull/23530) of 23 April 2026, and before it
 #   `python/sglang/srt/managers/scheduler_metrics_mixin.py` at commit 01bb3c8.
@@ -620,7 +622,6 @@ show_race(race("05", lanes, temperature=1))
 #   number stands in which. Looked up on 28 November 2026.
 # - [Spec-Bench](https://github.com/hemingkx/Spec-Bench), `Leaderboard.md` at 09244ff: Vicuna 7B, greedy, batch 1,
 #   PyTorch 2.0.1.
-# - Elsewhere: `AtomGradient/speculative-moe-research`, `docs/paper.tex` at 1f2df2b;
-#   docs.vllm.ai/projects/speculators.
+# - Elsewhere: `AtomGradient/speculative-moe-research`, `docs/paper.tex` at 1f2df2b; docs.vllm.ai/projects/speculators.
 #
 # **Next.** Chapter 06 serves many requests at once, and shows what the mean hides.

@@ -284,7 +284,7 @@ lesson.check_choose_k(choose_k)
 # | Ollama's MLX runner (v0.33.0-rc2, August 2026) | the `K` with the largest expected tokens over measured time, 0 included: your rule, with an acceptance rate for each position |
 # | TurboSpec (2024, on vLLM) | the `K` of the largest predicted goodput, from profiled times and observed acceptance |
 # | vLLM, adaptive verification (0.29.0 for DSpark, September 2026; later for nearly all drafters) | a budget of tokens for the whole batch: the last exercise of this chapter. Drafters without a confidence head get a small logistic model that learns while it serves |
-# | ExLlamaV3 1.4.1, `dynamic_draft_tokens` | just above a running mean of the accepted tokens. A block accepted whole counts as one more, since its end was cut off: the mean is *censored*. Below 0.3 it stops drafting, and tries again now and then |
+# | ExLlamaV3 1.4.1, `dynamic_draft_tokens` | just above a running mean of the accepted tokens. A block accepted whole counts as one more, since its end was cut off: the mean is *censored*. Below 0.3 it stops drafting, and tries again now and then (1.6.5 ends a draft where its calibrated confidence is low) |
 # | SGLang, adaptive mode (docs at 32c764a) | a moving average of the accepted tokens chooses among 1, 3 and 7 up to 7 rows, 1 and 3 up to 31 rows, then 1 |
 # | vLLM, Dynamic SD (docs at 015a47e) | `num_speculative_tokens_per_batch_size`, in its example `[[1, 64, 3], [65, 128, 1], [129, 512, 0]]`: 3 up to 64 rows, 1 up to 128, then 0 |
 # | TensorRT-LLM 1.4.0rc1 | `draft_len_schedule`, in its example `{4: 4, 8: 2, 32: 1}`, and 0 beyond |
@@ -321,7 +321,7 @@ figures.verdict_by_context(choose_k)
 #
 # | taken for granted | where it held | where it didn't |
 # | --- | --- | --- |
-# | the draft stays cheap: here it reads a twentieth of the target's cache | short texts: with Kimi-K3, DSpark and `K = 4`, a block has to write 1.47 tokens to break even at 2,000 tokens of text | 3.51 at 131,000 tokens, and 10.2 in a batch of eight, where a block writes at most 5. Another user: 71 tokens per second without drafts at 185,000 tokens of text, 16 with DFlash, which read its whole cache in every block |
+# | the draft stays cheap: here it reads a twentieth of the target's cache | short texts: with Kimi-K3, DSpark and `K = 4`, a block has to write 1.47 tokens to break even at 2,000 tokens of text | 3.51 at 131,000 tokens, and 10.2 in a batch of eight, where a block writes at most 5. Another user: 71 tokens per second without drafts at 185,000 tokens of text, 16 with DFlash2, which read its whole cache in every block |
 # | `alpha` stays | Muse Spark's drafter: 3.03, 3.09, 3.00 tokens per pass at 100,000, 500,000 and 1,000,000 tokens of text, 2.99 in chats | the MTP head of Qwen3.6-27B: acceptance fell as the text grew |
 #
 # Ask for both at your own length of text.
@@ -443,8 +443,8 @@ lesson.check_spend(spend)
 
 # %% [markdown]
 # The tokens per millisecond rise from 2.60, with the best number for all rows, to 2.82. This is how DSpark
-# schedules its verification. vLLM ships the rule as **adaptive verification**. At 256 requests, it reports every
-# constant `K` that the drafter allows (5 to 7) below plain decoding, and the rule 1.41 times as fast.
+# schedules its verification. vLLM ships the rule as **adaptive verification**. At 256 requests on AMD
+# cards, a constant `K = 7` was 0.88 times as fast as plain decoding, and the rule 1.50 times.
 #
 # <details><summary>A trap: if you look ahead, the output distribution changes</summary>
 #
@@ -500,12 +500,11 @@ lesson.answered("quiz_06_b", quiz_06_b)
 # print.) What do you expect of p99? Write three to five sentences. This answer is marked by hand.
 
 # %% [markdown] written="why_not_coins" points=2
-# The counter may be right. The formula holds for coins, for one rate everywhere. If some blocks are in easy text
-# and some in hard text, the mean block is longer: with 0.95 and 0.45 in equal parts it is 3.55. Of all judged
-# tokens such a mixture accepts 81%, so chapter 05's limit is 5.2 and not 1/(1 - 0.70) = 3.33. From the accepted
-# counts I would compute the acceptance of each position among the blocks that reached it: under coins it is 0.70
-# throughout, and in a mixture it rises. I expect a p99 that is worse than the simulated one, because a request in
-# hard text stays slow.
+# The counter may be right. The formula holds for coins, for one rate everywhere. If some blocks are in easy text and
+# some in hard text, the mean block is longer: with 0.95 and 0.45 in equal parts it is 3.55. Of all judged tokens such a
+# mixture accepts 81%, so chapter 05's limit is 5.2 and not 1/(1 - 0.70) = 3.33. From the accepted counts I would
+# compute the acceptance of each position among the blocks that reached it: under coins it is 0.70 throughout, and in a
+# mixture it rises. I expect a p99 that is worse than the simulated one, because a request in hard text stays slow.
 
 # %% [markdown]
 # ## What you may read elsewhere
@@ -559,24 +558,27 @@ show_race(race("06", lanes, temperature=1, rows=2))
 #
 # ## Sources
 #
-# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
-#   arXiv 2211.17192: independent acceptances as a simplification, and `c K + 1`.
-# - `K` by load: ollama/ollama at fb30760, `x/mlxrunner/speculate_depth.go`; X. Liu et al., *TurboSpec*, arXiv
-#   2406.14066; turboderp-org/exllamav3 at 4f8ad01, `exllamav3/generator/generator.py`; sgl-project/sglang at
-#   32c764a, `docs_new/docs/advanced_features/adaptive_speculative_decoding.mdx`; vllm-project/vllm at 015a47e,
+# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023, [arXiv
+#   2211.17192](https://arxiv.org/abs/2211.17192): independent acceptances as a simplification, and `c K + 1`.
+# - `K` by load: ollama/ollama at fb30760, `x/mlxrunner/speculate_depth.go`; X. Liu et al., *TurboSpec*, [arXiv
+#   2406.14066](https://arxiv.org/abs/2406.14066); turboderp-org/exllamav3 at 4f8ad01,
+#   `exllamav3/generator/generator.py`; sgl-project/sglang at 32c764a,
+#   `docs_new/docs/advanced_features/adaptive_speculative_decoding.mdx`; vllm-project/vllm at 015a47e,
 #   `docs/features/speculative_decoding/dynamic_speculative_decoding.md`; NVIDIA/TensorRT-LLM, pull request 10860,
 #   merged on 13 March 2026.
 # - The budget: X. Cheng et al., *DSpark: Confidence-Scheduled Speculative Decoding with Semi-Autoregressive
-#   Generation*, arXiv 2607.05147, Section 3.2; vLLM's blog, *Adaptive Verification in vLLM*, 14 August 2026 (6,267
-#   and 8,855 tokens/s at concurrency 256); its page at 05084858; pull request 47808.
-# - Long contexts: R. Sadhukhan et al., *MagicDec*, arXiv 2408.11049: the speed-up grows with the batch. The map of
-#   this chapter is computed, and its draft is simpler than theirs. vLLM issue 54691 (1 and 12 September 2026; the
-#   second user has Kimi-K3 with DSpark on B300s) and 47602 (4 July 2026); the model card
+#   Generation*, [arXiv 2607.05147](https://arxiv.org/abs/2607.05147), Section 3.2; vLLM's pull requests 47808 and 52362
+#   (DeepSeek-V4 on ROCm, 880 prompts: 8,879 tokens/s plain, 7,852 with K = 7, 13,325 with the rule); its page at
+#   05084858; its post of 14 August 2026 on DSpark, whose Figure 3 has about 1.2 and 1.5 times plain decoding on eight
+#   B300s.
+# - Long contexts: R. Sadhukhan et al., *MagicDec*, [arXiv 2408.11049](https://arxiv.org/abs/2408.11049): the speed-up
+#   grows with the batch. The map of this chapter is computed, and its draft is simpler than theirs. vLLM issue 54691 (1
+#   and 12 September 2026; the second user has Kimi-K3 with DSpark on B300s) and 47602 (4 July 2026); the model card
 #   `Inferact/Muse-Spark-Open-DSpark`.
-# - Experts: Z. Huang et al., *MoESD*, arXiv 2505.19645; Cohere, *Why MoE models get more from speculative
-#   decoding*, 21 April 2026. The measured points: the model card of Dogacel/specdrift-gpt-oss-120b-eagle3
-#   (MT-Bench, temperature 0.7, SGLang). Sizes: the configurations in transformers 5.23.0; 5.1 billion parameters
-#   for a token: arXiv 2508.10925.
+# - Experts: Z. Huang et al., *MoESD*, [arXiv 2505.19645](https://arxiv.org/abs/2505.19645); Cohere, *Why MoE models get
+#   more from speculative decoding*, 21 April 2026. The measured points: the model card of
+#   Dogacel/specdrift-gpt-oss-120b-eagle3 (MT-Bench, temperature 0.7, SGLang). Sizes: the configurations in transformers
+#   5.23.0; 5.1 billion parameters for a token: [arXiv 2508.10925](https://arxiv.org/abs/2508.10925).
 # - Recorded blocks: the built-in pair with its base draft at temperature 1, on Python source. Recorded passes:
 #   `specdec_lib/lessons/ch06/passes.json`, one thread of one processor.
 #

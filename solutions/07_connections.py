@@ -29,8 +29,9 @@ def residual_distribution(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch07 import figures
-from specdec_lib.lessons.ch07.engines import show_engines
+from specdec_lib.lessons.ch07.engines import show_engines, show_names
 from specdec_lib.lessons.ch07.timeline import timeline
+from specdec_lib.lessons.ch07.years import methods_by_year
 from specdec_lib.lessons.widgets import draft_tree_simulator
 
 # %% [markdown]
@@ -324,7 +325,7 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 # %% [markdown]
 # The output is `p` again, and the candidates' probabilities *add up*. With three candidates the gap to drawn
 # ones is nearly closed, since no token comes twice. By default vLLM, SGLang, TensorRT-LLM and llama.cpp give a draft
-# token exactly this chance, `p(x)`. On most servers, the ratio `p/q` is an option.
+# token exactly this chance, `p(x)`.
 #
 # <details><summary>Block verification: chains can be verified better, too</summary>
 #
@@ -367,8 +368,8 @@ timeline()
 
 # %% [markdown]
 # **MTP comes with the model**: with DeepSeek-V3, Qwen3.5 and Gemma 4, whose drafter has four layers and shares the
-# target's KV cache. vLLM advises `K = 1` to begin with. An EAGLE head drifts as it reads its own `g`: EAGLE 3.1 (May
-# 2026) normalises what is fed back.
+# target's KV cache. vLLM advises `K = 1` to begin with. An EAGLE head drifts as it reads its own `g`,
+# which EAGLE 3.1 normalises.
 #
 # ### Exercise: head_step
 #
@@ -530,20 +531,22 @@ print(f"rates {np.round(rates, 3)}: {tokens_from_positions(rates):.2f}")
 #
 # ## Who ships what
 #
-# In November 2026 engines call prompt lookup *n-gram*; the n-gram of chapter 04 is another drafter.
+# Since 2024 most new drafters have been heads, and those of 2026 mostly write the whole block in one step. In November
+# 2026 engines call prompt lookup *n-gram*; the n-gram of chapter 04 is another drafter.
 
 # %% tags=["demo"]
+methods_by_year()
+show_names("What the names mean")
 show_engines("server", "On servers, and in transformers")
 show_engines("home", "On a machine at home")
 
 # %% [markdown]
-# A token drawn from `p` is `x` with probability `p(x)`: your rule once more, with the target's draw as
-# the coin. If the draft draws too, as in mlx-lm, two draws have to meet: on our pair with probability 0.305,
-# where `p/q` has 0.80. vLLM removed its tree attention in May 2026: on a busy server every branch costs
-# (chapter 06).
+# A token drawn from `p` is `x` with probability `p(x)`: your rule once more, with the target's draw as the coin. If the
+# draft draws too, as in mlx-lm, two draws have to meet: on our pair with probability 0.305, where `p/q` has 0.80. vLLM
+# removed its tree attention in May 2026: on a busy server every branch costs (chapter 06).
 #
-# The field guide (`docs/field_guide.md`) answers the four questions for these and other methods; `docs/regimes.md` has
-# reasoning and test-time compute.
+# `docs/field_guide.md` answers the four questions for each method; `docs/regimes.md` has reasoning and test-time
+# compute.
 #
 # <details><summary>A draft with another tokenizer</summary>
 #
@@ -590,10 +593,9 @@ lesson.answered("quiz_07_b", quiz_07_b)
 # %% [markdown]
 # ### In your own words
 #
-# **What would settle it?** A post says: "Our heads are lossless and three times as fast." Name what you would ask
-# about the rule, what must hold for the speed, and one setting that you would change, with the number that you
-# expect to move. Which chapter would you read again? Write three to five sentences. This answer is marked
-# by hand.
+# **What would settle it?** A post says: "Our heads are lossless and three times as fast." Name what you would ask about
+# the rule, what must hold for the speed, and one setting that you would change, with the number that you expect to
+# move. Which chapter would you read again? Write three to five sentences. This answer is marked by hand.
 
 # %% [markdown] written="settle_a_claim" points=2
 # First I ask which rule accepts, and how the tokens were chosen: with drawn tokens it needs their `q`, with top
@@ -612,9 +614,8 @@ lesson.answered("quiz_07_b", quiz_07_b)
 #
 # <details><summary>Answer</summary>
 #
-# It is wrong. A wrong draft still goes through the target. *For example:* if a pass over the draft takes 1.3 times
-# as long and nothing is accepted, decoding is 1 / 1.3 = 0.77 times as fast. Chapter 01 raced a draft of random
-# tokens.
+# It is wrong. A wrong draft still goes through the target. *For example:* if a pass over the draft takes 1.3 times as
+# long and nothing is accepted, decoding is 1 / 1.3 = 0.77 times as fast. Chapter 01 raced a draft of random tokens.
 #
 # </details>
 #
@@ -625,8 +626,8 @@ lesson.answered("quiz_07_b", quiz_07_b)
 #
 # It is right (we read 0.638 off the paper's figure). You may have assumed that it is a dip, not a decay, since the
 # rates rise again to 0.69. But they count the blocks that got there, which are the easier ones. *For example:*
-# EAGLE-3's rates on the same chats rise from 0.53 to 0.73. Where the blocks get that much easier, a rate that stays
-# at 0.7 has lost ground.
+# EAGLE-3's rates on the same chats rise from 0.53 to 0.74, the same paragraph says. Where the blocks get that much
+# easier, a rate that stays at 0.7 has lost ground.
 #
 # </details>
 #
@@ -650,22 +651,27 @@ show_race(race("07", lanes), yours=lane)
 #
 # ## Sources
 #
-# - X. Miao et al., *SpecInfer*, arXiv 2305.09781: candidates in turn, down a tree. Z. Sun et al., *SpecTr*, arXiv
-#   2310.15141: the best rule as optimal transport. R. K. Thomas and A. Pal, *Global Resolution*, arXiv 2511.15898: its
-#   computation, for candidates drawn from one draft.
-# - Z. Sun et al., *Block Verification*, arXiv 2403.10444: Algorithm 2, the example of section 2, and 5% to 8%. N. Timor
-#   et al., arXiv 2502.05202: a draft with another tokenizer.
-# - J. Zhang et al., *Draft & Verify*, arXiv 2309.08168. Y. Fu et al., *lookahead*, arXiv 2402.02057 (blog post: 2023).
+# - X. Miao et al., *SpecInfer*, [arXiv 2305.09781](https://arxiv.org/abs/2305.09781): candidates in turn, down a tree.
+#   Z. Sun et al., *SpecTr*, [arXiv 2310.15141](https://arxiv.org/abs/2310.15141): the best rule as optimal transport.
+#   R. K. Thomas and A. Pal, *Global Resolution*, [arXiv 2511.15898](https://arxiv.org/abs/2511.15898): its computation,
+#   for candidates drawn from one draft.
+# - Z. Sun et al., *Block Verification*, [arXiv 2403.10444](https://arxiv.org/abs/2403.10444): Algorithm 2, the example
+#   of section 2, and 5% to 8%. N. Timor et al., [arXiv 2502.05202](https://arxiv.org/abs/2502.05202): a draft with
+#   another tokenizer.
+# - J. Zhang et al., *Draft & Verify*, [arXiv 2309.08168](https://arxiv.org/abs/2309.08168). Y. Fu et al., *lookahead*,
+#   [arXiv 2402.02057](https://arxiv.org/abs/2402.02057) (blog post: 2023).
 # - github.com/SafeAILab/EAGLE at cb7e084 (February 2026): `evaluate_posterior` in `eagle/model/utils.py` (`qx = 1.0`,
 #   the same at 8009b6d of July 2024), `topK_genrate` in `eagle/model/cnets.py` for the mask and the top tokens.
-# - X. Cheng et al., *DSpark*, arXiv 2607.05147, in github.com/deepseek-ai/DeepSpec at afdfa7c: Table 1, section 4.3.1
-#   and Figure 2. The rates are read off this figure, which is drawn as vectors. EAGLE-3 has one layer, the others five;
-#   all were trained anew on the same data.
+# - X. Cheng et al., *DSpark*, [arXiv 2607.05147](https://arxiv.org/abs/2607.05147), in github.com/deepseek-ai/DeepSpec
+#   at afdfa7c: Table 1, section 4.3.1 and Figure 2. The rates are read off this figure, which is drawn as vectors.
+#   EAGLE-3 has one layer, the others five; all were trained anew on the same data.
 # - github.com/deepseek-ai/DeepSeek-V3, `README_WEIGHTS.md` at 0b39205: what the MTP module holds. Qwen3.5: transformers
 #   5.23.0, `modeling_qwen3_5.py`, which leaves out the checkpoint's `mtp` weights. Gemma 4: docs.vllm.ai, "MTP" (the
 #   shared cache, and `K = 1`), and docs.rs/memra-engine 0.89.0, `gemma_spec` (four layers, of the 26B model). Both were
 #   read on 28 November 2026.
-# - *EAGLE 3.1*, vllm.ai/blog/2026-05-26-eagle-3-1, with arXiv 2605.09992.
+# - The years and the names: the papers that `docs/field_guide.md` links, each by the month in which it came out, as a
+#   paper, a repository or a post. What LiLiCorr and DFlash2 do: SGLang's pull request 37462, vLLM's 52816.
+# - *EAGLE 3.1*, vllm.ai/blog/2026-05-26-eagle-3-1, with [arXiv 2605.09992](https://arxiv.org/abs/2605.09992).
 # - The log line: llama.cpp, pull request 24536, 15 June 2026. vLLM's log divides by all blocks as well
 #   (`vllm/v1/spec_decode/metrics.py` at 016a858).
 # - github.com/z-lab/dflash, `dflash/model.py` at 44947fb: what DFlash reads. github.com/FasterDecoding/Medusa,

@@ -3,11 +3,18 @@
 from specdec_lib.lessons.checking.answers import read_tables
 from specdec_lib.lessons.drawing.series import show_table
 
+_FIELD = read_tables(__package__, "field.toml")
+
 
 def show_engines(kind: str, caption: str) -> None:
     """Show each engine of `kind`, "server" or "home": its drafters, and the rule that it uses."""
-    engines = read_tables(__package__, "field.toml")[kind]
-    named = [f"{each['name']} {each['release']}, {each['date']}" for each in engines]
-    drafts = [f"{', '.join(each['drafts'])}; {each['shape']}" for each in engines]
-    judges = [each["judges"] for each in engines]
+    named = [f"{each['name']} {each['release']}, {each['date']}" for each in _FIELD[kind]]
+    drafts = [f"{', '.join(each['drafts'])}; {each['shape']}" for each in _FIELD[kind]]
+    judges = [each["judges"] for each in _FIELD[kind]]
     show_table({"engine": named, "drafts with": drafts, "judges a token by": judges}, caption)
+
+
+def show_names(caption: str) -> None:
+    """Show what the names of methods mean that do not say so themselves."""
+    rows = [(each["name"], each["what"]) for each in _FIELD["method"] if "what" in each]
+    show_table(rows, caption, ("method", "what it is"))
