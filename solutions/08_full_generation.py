@@ -465,7 +465,7 @@ show_table(machine.passes(), "v in passes of the target over one token, and c of
 #
 # A program is a loop and a forward pass, and a fair race changes one at a time. So your loop runs on Hugging Face's
 # own forward pass, with the very models that `generate` gets, and again on the library's, which reads 16 bits a
-# weight on a CPU where theirs reads 32. Each loop also runs without drafts: with `k = 0` yours is plain decoding.
+# weight on a CPU where theirs reads 32. Each loop also runs without drafts: yours with `k = 0`.
 # Five texts, greedy, by turns. The models are SmolLM2-135M-Instruct and its 6M draft, if you have run `specdec
 # fetch smollm2-135m`; else the built-in pair stands in.
 #
@@ -659,8 +659,8 @@ lesson.answered("quiz_08_b", quiz_08_b)
 #
 # ## The race again
 #
-# Here are three decoders of your contest, replayed as they ran. Plain decoding and your decoder have the library's
-# forward pass, Hugging Face's decoder has its own. Each clock starts before the prompt is read.
+# The race replays three decoders of your contest: plain decoding and yours on the library's forward pass, Hugging
+# Face's on its own. Each clock starts before the prompt is read.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
@@ -675,17 +675,18 @@ show_race([met.race], yours=f"{our_decoder().whose} decoder")
 # <details><summary>Sources</summary>
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
-#   arXiv 2211.17192. `speculative_generate` repeats its Algorithm 1. Tables 2 and 4 are the experiment, with T5-XXL
+#   [arXiv 2211.17192](https://arxiv.org/abs/2211.17192). `speculative_generate` repeats its Algorithm 1. Tables 2 and 4 are the experiment, with T5-XXL
 #   on one TPU v4, batch 1, against the T5X code base.
-# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv 2302.01318: Table
-#   1, K = 4, Chinchilla 70B on 16 TPU v4.
+# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, [arXiv
+#   2302.01318](https://arxiv.org/abs/2302.01318): Table 1, K = 4, Chinchilla 70B on 16 TPU v4.
 # - Spec-Bench, github.com/hemingkx/Spec-Bench, `Leaderboard.md` at 09244ff: Vicuna 7B with a draft of 68M on an
 #   A100, greedy, FP16, task by task.
 # - Hugging Face transformers 5.23.0. `GenerationMixin._assisted_decoding` is this loop for one text, and the
 #   baseline. Here it drafts K tokens in every block. Its default is 20, on the schedule "constant", with a stop
 #   below confidence 0.4.
 # - vLLM, `vllm/v1/worker/gpu/spec_decode/rejection_sampler.py` at 3e660898, judges the blocks of all requests
-#   together. A token stays if `target_prob > u * draft_prob`, which is your rule. Pull requests 5765 and 9730 are
+#   together. A token stays if `target_prob > u * draft_prob`, which is your rule (in 0.33.0
+#   in logarithms). Pull requests 5765 and 9730 are
 #   the bonus feed.
 # - T. Chen, I. Goodfellow, J. Shlens, *Net2Net*, ICLR 2016: how the costlier target is made.
 #

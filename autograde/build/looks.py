@@ -25,6 +25,12 @@ HEADING = re.compile(r"#{1,6} ")
 SOURCES = "## Sources"
 _NEXT = "**Next.**"
 FENCE = re.compile(r"```|~~~")
+DOUBT = (
+    "<details><summary>Before you go on: which sentence do you still doubt?</summary>\n\n"
+    "Write it into a cell of your own, with the number that would settle it and where you would "
+    "get that number: from a cell here, another chapter or a source. Nobody grades this.\n\n"
+    "</details>"
+)
 # JupyterLab scrolls to the end of a chapter after "Run All Cells", wherever that has stopped.
 STOPPED = (
     "<details><summary>Has 'Run All Cells' brought you here?</summary>\n\n"
@@ -119,4 +125,4 @@ def _fold(text: str) -> str:
     sources, label, link = text.partition(_NEXT)
     summary = "<summary>What this chapter rests on, and what each source supports</summary>"
     folded = f"<details>{summary}\n\n{sources.strip()}\n\n</details>"
-    return f"{folded}\n\n{(label + link).strip()}\n\n{STOPPED}"
+    return f"{folded}\n\n{DOUBT}\n\n{(label + link).strip()}\n\n{STOPPED}"
