@@ -2,8 +2,8 @@
 
 From the state at a position and the token after it a small trained layer predicts the state one
 position on, which the target's own head turns into a distribution. The token that is drawn from it
-goes back in, together with the predicted state. So, unlike Medusa's heads, it knows the tokens
-before its own, and unlike a draft model, the target's state.
+goes back in, together with the predicted state. So, unlike a draft model, it knows the target's
+state.
 
 With a cut vocabulary the target's head gives the logits of frequent tokens alone, as in FR-Spec
 (Zhao et al., 2025, arXiv:2502.14856): a token that is left out has a q of 0.
@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters.hidden import HiddenStateDrafter, gather_columns, read_tensors
+from specdec_lib.device import to_device
+from specdec_lib.drafters.hidden import HiddenStateDrafter
 from specdec_lib.drafters.protocol import Proposal, stack_proposal
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.checkpoint import LayerWeights, Shape
@@ -61,7 +63,8 @@ class EagleWeights(LayerWeights):
 
 def load_eagle_head(target: Llama, path: Path | str = BUILT_IN_EAGLE) -> EagleWeights:
     """The head for `target`: the model that it was trained on, or that one grown."""
-    return EagleWeights(**read_tensors(path, target))
+    tensors = load_file(path, device=str(target.device))
+    return EagleWeights(**{name: tensor.to(target.dtype) for name, tensor in tensors.items()})
 
 
 class Eagle(HiddenStateDrafter):
@@ -131,7 +134,8 @@ class Eagle(HiddenStateDrafter):
         states = self.hidden.states[:, : max(counts)]
         predicted = self.next_states(states, tokens.to(self.device, non_blocking=True))
         self.cache.truncate(lengths)
-        return gather_columns(predicted, columns)
+        rows = torch.arange(len(columns), device=self.device)
+        return predicted[rows, to_device(columns, self.device)]
 
     def next_states(self, states: Tensor, tokens: Tensor) -> Tensor:
         """Predicted states (B, T, width), one position on, from states and the tokens after them.

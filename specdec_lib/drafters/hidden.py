@@ -1,18 +1,11 @@
-"""Drafters that read the target's last hidden states (medusa.py, eagle.py).
+"""Drafters that read the target's last hidden states, as eagle.py does."""
 
-The files of weights that medusa.py and eagle.py need are read here, too.
-"""
-
-from collections.abc import Sequence
 from copy import copy
 from functools import partial
-from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
-from specdec_lib.device import to_device
 from specdec_lib.models.cache import HiddenStates
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Llama
@@ -23,14 +16,13 @@ from specdec_lib.sampling import Warp
 class HiddenStateDrafter:
     """A drafter to which every pass of the target hands its last hidden states.
 
-    It reads their first `width` columns, by default all: a target that was grown (models/scale.py)
-    repeats every state of the original several times in a row. `head` reads as many. With `d2t`,
+    It reads their first `width` columns: a target that was grown (models/scale.py) repeats every
+    state of the original several times in a row. `head` reads as many. With `d2t`,
     which has the target's ids of a cut vocabulary, `head` gives the logits of these tokens alone.
     """
 
-    def __init__(self, target: Llama, width: int | None = None, d2t: Tensor | None = None) -> None:
-        self.target, self.device = target, target.device
-        self.width = width or target.shape.width
+    def __init__(self, target: Llama, width: int, d2t: Tensor | None) -> None:
+        self.target, self.device, self.width = target, target.device, width
         self.head = head_for(target, self.width, d2t)
         self.vocab_size, self.max_length = target.vocab_size, target.max_length
         self.hidden: HiddenStates | None = None  # of the passes since the latest proposal
@@ -69,7 +61,7 @@ def with_hidden_state_hook(target: Llama, drafter: HiddenStateDrafter) -> Llama:
     return hooked
 
 
-def head_for(target: Llama, width: int, d2t: Tensor | None = None) -> Linear:
+def head_for(target: Llama, width: int, d2t: Tensor | None) -> Linear:
     """The head of `target`, or its rows `d2t`.
 
     Of a grown target it is the original's head, which reads states of `width`.
@@ -82,15 +74,3 @@ def head_for(target: Llama, width: int, d2t: Tensor | None = None) -> Linear:
     # Part by part, since the head of a large vocabulary is a large matrix.
     parts = [target.head(part)[:, kept] for part in identity.split(32)]
     return Linear((torch.cat(parts) * copies).T.contiguous())
-
-
-def gather_columns(states: Tensor, columns: Sequence[int]) -> Tensor:
-    """The state (B, width) of each row of `states` (B, T, width) in its column."""
-    rows = torch.arange(len(states), device=states.device)
-    return states[rows, to_device(columns, states.device)]
-
-
-def read_tensors(path: Path | str, target: Llama) -> dict[str, Tensor]:
-    """The tensors of a safetensors file, on the device and in the dtype of `target`."""
-    tensors = load_file(path, device=str(target.device))
-    return {name: tensor.to(target.dtype) for name, tensor in tensors.items()}

@@ -19,14 +19,14 @@ from specdec_lib.models.tokenizer import FileTokenizer
 from specdec_lib.training.corpus import prepare
 from specdec_lib.training.cut_draft import make_draft
 from specdec_lib.training.cut_head import make_head
+from specdec_lib.training.eagle import train_eagle
 from specdec_lib.training.export import export_assets
-from specdec_lib.training.heads import train_heads
 from specdec_lib.training.recipes import PIECE_ROWS, ROW_LENGTH
 from specdec_lib.training.stages import train_drafts, train_target
 from specdec_lib.training.writing import read_pieces, write_pieces
 
 _FOLDER = Path("build/training")
-_TRAININGS = {"target": train_target, "drafts": train_drafts, "heads": train_heads}
+_TRAININGS = {"target": train_target, "drafts": train_drafts, "eagle": train_eagle}
 
 
 def builtin() -> None:

@@ -21,8 +21,8 @@ from specdec_lib.models.cut_vocabulary import D2T_FILE
 from specdec_lib.models.llama import Llama
 from specdec_lib.training import recipes
 from specdec_lib.training.cut_draft import batch, most_written, own_ids, token_loss
+from specdec_lib.training.eagle import EagleHead, eagle_weights, unit_scale
 from specdec_lib.training.export import write_tensors
-from specdec_lib.training.heads import EagleHead, eagle_weights, unit_scale
 from specdec_lib.training.stages import TrainingLoss, load_trained, train
 from specdec_lib.training.writing import Rows
 
@@ -37,7 +37,7 @@ def make_head(target: Llama, text: Rows, epochs: float, work: Path, to: Path) ->
     head = TwoStepHead(target.shape.width, recipes.SMOLLM2_HEAD_SIZE)
     if not (work / f"{name}.pt").exists():
         train(head, loss_in(target, d2t), recipe, work, name, partial(batch, text, recipe.batch))
-    trained = {f"eagle.{part}": weight for part, weight in load_trained(work, name).items()}
+    trained = load_trained(work, name)
     write_tensors(eagle_weights(trained, target.embedding.float()), to / HEAD_FILE)
     np.save(to / D2T_FILE, most_written(text, vocab_size, recipes.SMOLLM2_HEAD_VOCAB))
     print(f"{to}: {rows} rows, {recipe}")

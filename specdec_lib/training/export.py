@@ -1,4 +1,4 @@
-"""The finished models in specdec_lib/models/assets/: weights, text, n-gram counts, heads.
+"""The finished models in specdec_lib/models/assets/: weights, text, n-gram counts, an EAGLE head.
 
 The models' cards, README.md in each folder, are written by hand: test_assets.py says which of their
 figures are no longer true.
@@ -15,10 +15,9 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import BUILT_IN_EAGLE, EagleWeights
-from specdec_lib.drafters.medusa import BUILT_IN_MEDUSA, MedusaHeads
 from specdec_lib.models.llama import Llama
 from specdec_lib.training.corpus import END_OF_TEXT, VOCAB_SIZE, LibraryDocument, library_documents
-from specdec_lib.training.heads import eagle_weights, medusa_weights
+from specdec_lib.training.eagle import eagle_weights
 from specdec_lib.training.recipes import CONTEXT_LENGTH, DRAFT_SIZES, TARGET_SIZE, ModelSize
 from specdec_lib.training.stages import load_trained
 
@@ -37,7 +36,7 @@ def export_assets(folder: Path, assets: Path) -> None:
         save_model(weights, shape, folder, assets / name)
     save_held_out(library_documents(), assets / "held_out.jsonl")
     save_counts(np.load(folder / "train.npy"), assets / "ngrams.npz")
-    export_heads(folder, assets)
+    export_eagle(folder, assets)
 
 
 def save_model(weights: dict[str, torch.Tensor], shape: ModelSize, folder: Path, to: Path) -> None:
@@ -54,14 +53,11 @@ def save_model(weights: dict[str, torch.Tensor], shape: ModelSize, folder: Path,
     tokenizer.save_pretrained(to)
 
 
-def export_heads(folder: Path, assets: Path) -> None:
-    """Write both heads beside the target in `assets`."""
-    weights, target = load_trained(folder, "heads"), Llama.from_folder(assets / "target")
-    medusa, eagle = (
-        assets / path.relative_to(ASSETS) for path in (BUILT_IN_MEDUSA, BUILT_IN_EAGLE)
-    )
-    write_tensors(medusa_weights(weights), medusa)
-    write_tensors(eagle_weights(weights, target.embedding), eagle)
+def export_eagle(folder: Path, assets: Path) -> None:
+    """Write the EAGLE head beside the target in `assets`."""
+    weights, target = load_trained(folder, "eagle"), Llama.from_folder(assets / "target")
+    path = assets / BUILT_IN_EAGLE.relative_to(ASSETS)
+    write_tensors(eagle_weights(weights, target.embedding), path)
 
 
 def save_held_out(corpus: list[LibraryDocument], path: Path) -> None:
@@ -100,7 +96,7 @@ def most_frequent(columns: np.ndarray, followers: int) -> np.ndarray:
     return frequent.to_numpy(np.uint32)
 
 
-def write_tensors(weights: MedusaHeads | EagleWeights, path: Path) -> None:
+def write_tensors(weights: EagleWeights, path: Path) -> None:
     """Write `weights` as float16 to a safetensors file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     tensors = vars(weights).items()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from decoders.random_models import eagle_weights, medusa_heads
+from decoders.random_models import eagle_weights
 from decoders.tables import TableModel
 from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -19,7 +19,6 @@ from specdec_lib.decoding.generate import plain_generate, speculative_generate, 
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.drafters.eagle import Eagle
 from specdec_lib.drafters.lookup import PromptLookup
-from specdec_lib.drafters.medusa import Medusa
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
@@ -144,9 +143,14 @@ def on_table(file: str, make: Callable[[], Drafter]) -> Row:
     return Row(file, lambda llamas=None: make(), uniform_q, (2,), 3, TARGET)
 
 
-def on_llama(file: str, make: Callable[[Llama], Drafter], mistake: Callable) -> Row:
-    """A row of a drafter that works with what a Llama computes."""
-    return Row(file, lambda llamas: make(llamas.target), mistake, (2,), 3)
+def random_eagle(target: Llama, d2t: torch.Tensor | None = None) -> Eagle:
+    """EAGLE with a random head, the same one in every call."""
+    return Eagle(target, eagle_weights(target), d2t)
+
+
+def on_llama(d2t: torch.Tensor | None = None) -> Row:
+    """A row of EAGLE, which works with what a Llama computes."""
+    return Row("eagle.py", lambda llamas: random_eagle(llamas.target, d2t), neighbours_q, (2,), 3)
 
 
 def tree(file: str, make: Callable[..., ModelTreeDrafter], how: str, mistake: Callable) -> Row:
@@ -165,23 +169,9 @@ ROWS = {
     "bigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 2)),
     "trigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 3)),
     "prompt lookup": on_table("lookup.py", lambda: PromptLookup(V)),
-    "Medusa": on_llama(
-        "medusa.py", lambda target: Medusa(target, medusa_heads(target)), neighbours_q
-    ),
-    "EAGLE": on_llama(
-        "eagle.py", lambda target: Eagle(target, eagle_weights(target)), neighbours_q
-    ),
-    "EAGLE, cut vocabulary": on_llama(
-        "eagle.py",
-        lambda target: Eagle(target, eagle_weights(target), torch.tensor([0, 2])),
-        neighbours_q,
-    ),
+    "EAGLE": on_llama(),
+    "EAGLE, cut vocabulary": on_llama(torch.tensor([0, 2])),
     "candidates, independent": tree("tree.py", draft_tree, "independent", uniform_q),
     "candidates, top": tree("tree.py", draft_tree, "top", uniform_q),
 }
 NO_DRAFTERS = {"__init__.py", "protocol.py", "hidden.py", "pair.py"}
-
-
-def drafter_on(target: Llama, name: str) -> Drafter:
-    """A drafter of the table, made on a target of the tests' own."""
-    return ROWS[name].make(Llamas(target, target))

@@ -11,7 +11,6 @@ from transformers import (
 )
 
 from specdec_lib.drafters.eagle import HEAD_WIDTH, EagleWeights
-from specdec_lib.drafters.medusa import MedusaHeads
 from specdec_lib.models.llama import Llama
 
 VOCAB = 48
@@ -39,12 +38,6 @@ def gpt2(seed: int = 0, layers: int = 2) -> GPT2LMHeadModel:
 def t5(seed: int = 0, layers: int = 2) -> T5ForConditionalGeneration:
     """As many layers in the decoder as in the encoder: with others transformers' generate fails."""
     return seeded(T5ForConditionalGeneration, seed, num_layers=layers, num_decoder_layers=layers)
-
-
-def medusa_heads(target: Llama, count: int = 3, rank: int = 2) -> MedusaHeads:
-    """Heads that change the states of `target` at random."""
-    width = target.shape.width
-    return MedusaHeads(*random_tensors(target, (count, rank, width), (count, width, rank)))
 
 
 def eagle_weights(target: Llama) -> EagleWeights:

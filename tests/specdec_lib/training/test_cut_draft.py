@@ -15,7 +15,7 @@ from specdec_lib.models.cut_vocabulary import CutVocabulary
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.tokenizer import FileTokenizer
 from specdec_lib.sampling import Warp
-from specdec_lib.training import cut_draft, cut_head, export, heads, recipes, stages, writing
+from specdec_lib.training import cut_draft, cut_head, eagle, export, recipes, stages, writing
 from specdec_lib.training.corpus import VOCAB_SIZE, LibraryDocument
 from specdec_lib.training.recipes import ModelSize
 
@@ -74,7 +74,7 @@ def test_the_head_loads_and_learned_both_steps_as_the_drafter_takes_them(target,
     head.load_state_dict(stages.load_trained(tmp_path, "head-24-1"))
     row = torch.tensor([tokens])
     target.forward(row, target.new_cache(), observe=hidden.append)
-    states, embedded = hidden[0].states, F.embedding(row, heads.unit_scale(target.embedding))
+    states, embedded = hidden[0].states, F.embedding(row, eagle.unit_scale(target.embedding))
     first, second = head.both_steps(states[:, :-1], embedded[:, 1:])
     drafter.start([tokens], Warp(), 40)
     predicted = drafter.next_states(states[:, :-1], row[:, 1:])

@@ -11,11 +11,10 @@ import torch.nn.functional as F
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import Eagle, load_eagle_head
-from specdec_lib.drafters.medusa import load_medusa_heads
 from specdec_lib.drafters.ngram import Counts
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp
-from specdec_lib.training import corpus, export, heads, recipes, stages
+from specdec_lib.training import corpus, eagle, export, recipes, stages
 from specdec_lib.training.corpus import LibraryDocument
 from specdec_lib.training.recipes import ModelSize, Recipe
 
@@ -42,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for module, names in (
         (stages, sizes | {"TARGET_RECIPE": SHORT, "DRAFT_RECIPE": SHORT}),
         (export, sizes),
-        (heads, {"EAGLE_SIZE": ModelSize(32, layers=1, heads=1, mlp=8), "HEADS_RECIPE": SHORT}),
+        (eagle, {"EAGLE_SIZE": ModelSize(32, layers=1, heads=1, mlp=8), "EAGLE_RECIPE": SHORT}),
     ):
         for name, value in names.items():
             monkeypatch.setattr(module, name, value)
@@ -54,19 +53,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
-def test_from_text_to_models_and_heads(folder: Path, tmp_path: Path, monkeypatch):
+def test_from_text_to_models_and_head(folder: Path, tmp_path: Path, monkeypatch):
     """A few steps of everything that `python -m specdec_lib.training` does."""
     lines = "def f(x):\n    return x + 1\n" * 5
     documents = [LibraryDocument(f"{i}.py", f"{lines}y = {i}\n") for i in range(60)]
     monkeypatch.setattr(export, "library_documents", lambda: documents)
     assets = tmp_path / "assets"
     assets.mkdir()
-    for train in (stages.train_target, stages.train_drafts, heads.train_heads):
+    for train in (stages.train_target, stages.train_drafts, eagle.train_eagle):
         train(folder, CPU)
     export.export_assets(folder, assets)
     target = Llama.from_folder(assets / "target")
-    medusa = load_medusa_heads(target, assets / "medusa" / "heads.safetensors")
-    assert medusa.down.shape == (3, 256, 16)
     assert load_eagle_head(target, assets / "eagle" / "head.safetensors").up.shape == (16, 32)
     assert Counts.load(assets / "ngrams.npz").unigram.sum() == len(DATA)
 
@@ -74,23 +71,20 @@ def test_from_text_to_models_and_heads(folder: Path, tmp_path: Path, monkeypatch
 @pytest.mark.slow
 def test_what_was_trained_is_what_drafts(folder: Path, tmp_path: Path):
     stages.train_target(folder, CPU)
-    heads.train_heads(folder, CPU)
+    eagle.train_eagle(folder, CPU)
     export.save_model(stages.load_trained(folder, "target"), TINY, folder, tmp_path / "target")
-    trained = heads.Drafters(TINY.width)
-    trained.load_state_dict(stages.load_trained(folder, "heads"))
+    head = eagle.EagleHead(TINY.width, eagle.EAGLE_SIZE)
+    head.load_state_dict(stages.load_trained(folder, "eagle"))
     target, text = Llama.from_folder(tmp_path / "target"), torch.tensor(DATA[None, :20].astype(int))
     passes = []
     target.forward(text, target.new_cache(), observe=passes.append)
-    states, table = passes[0].states, heads.unit_scale(target.embedding)
+    states, table = passes[0].states, eagle.unit_scale(target.embedding)
     with torch.no_grad():
-        *blocks, eagle = trained(states, F.embedding(text, table))
-    drafted = heads.medusa_weights(trained.state_dict())(states[0], 3)
-    for i, block in blocks:
-        torch.testing.assert_close(drafted[:-i, i - 1], block[0], rtol=0, atol=1e-5)
-    drafter = Eagle(target, heads.eagle_weights(trained.state_dict(), target.embedding))
+        expected = head(states[:, :-1], F.embedding(text[:, 1:], table))
+    drafter = Eagle(target, eagle.eagle_weights(head.state_dict(), target.embedding))
     drafter.start([[0]], Warp(), 20)
     drafted = drafter.next_states(states[:, :-1], text[:, 1:])
-    torch.testing.assert_close(drafted, eagle[1], rtol=0, atol=1e-5)
+    torch.testing.assert_close(drafted, expected, rtol=0, atol=1e-5)
 
 
 def test_the_corpus_is_the_standard_library_and_its_split_is_by_name():
