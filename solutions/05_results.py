@@ -1,7 +1,8 @@
 # %% [markdown]
 # # 05 Results: read a table of speed-ups, and find the row that cannot be true
 #
-# 85 minutes · difficulty 3 of 5 · you need: chapter 02 (how a block is judged), chapter 04 (`c` and `v`), the mean
+# 90 minutes · difficulty 3 of 5 · you need: chapter 02 (how a block is judged), chapter 04 (`c` and `v`), and what a
+# mean is
 #
 # - **Intuition**: one pair of models on three machines.
 # - **Mathematics**: the most likely `alpha`, and a limit that no order of the tokens beats.
@@ -19,6 +20,7 @@ from specdec_lib.lessons.ch05 import lesson
 from specdec_lib.theory import expected_tokens
 
 # %% tags=["demo"]
+print("Loading the drawing code, once. This takes some seconds.")
 from specdec_lib.lessons.ch05 import figures
 from specdec_lib.lessons.drawing.series import series_figure, show_table
 from specdec_lib.lessons.widgets import paper_rows_simulator
@@ -142,7 +144,7 @@ paper_rows_simulator(settings, row=2)
 # ### Commit first
 #
 # A greedy decoder with `K = 5` writes 24 tokens. At 18 of the 24 positions (a share of 0.75) the draft is right, or
-# would have been had it drafted there. You may choose which 6 are wrong. What is the largest possible average
+# would have been, had it drafted there. You may choose which 6 are wrong. What is the largest possible average
 # number of tokens per block? Write a number from 1 to 6. The formula says 3.29.
 
 # %% solution="prediction_05_b"
@@ -214,9 +216,9 @@ lesson.check_audit(audit)
 
 # %% [markdown]
 # Of the twelve rows, the formula explains four, an order could explain another four, and nothing explains the other
-# four. (T5-large on EnDe counts as explained: a block can always take longer.) Nobody need have lied: `alpha` may
-# come from other texts than the clock, or the plain decoder was slower than a bare pass. The paper itself says that
-# acceptances aren't independent.
+# four. (T5-large on EnDe counts as explained: `audit` only asks whether the tokens suffice.) Nobody need have lied:
+# `alpha` may come from other texts than the clock, or the plain decoder was slower than a bare pass. The paper
+# itself says that acceptances aren't independent.
 #
 # ## Four rows of today
 #
@@ -253,7 +255,7 @@ figures.judged_logs(audit, papers.paper_table("logs"))
 # rows print accepted / drafted tokens; the last one counts the bonus, too, and slipped through only because that
 # makes it large. **An audit can convict a row, but it can't acquit one.**
 #
-# ### Five numbers with one name
+# ### Five numbers, all called acceptance
 #
 # | what is divided | in the six blocks | who prints it |
 # | --- | --- | --- |
@@ -263,8 +265,7 @@ figures.judged_logs(audit, papers.paper_table("logs"))
 # | written tokens / blocks | 20/6 = 3.33 | benchmarks, as "acceptance length" |
 # | the mean of `sum_x min(p, q)` over a text that the target wrote | needs both models | Leviathan et al., as `alpha` |
 #
-# The second number falls as `K` grows, because more tokens come after a rejection. Until April 2026 one engine
-# counted the bonus, so that even a useless draft was "accepted".
+# The second number falls as `K` grows, because more tokens come after a rejection.
 #
 # ## What a log prints
 #
@@ -276,7 +277,7 @@ figures.judged_logs(audit, papers.paper_table("logs"))
 #
 # vLLM and llama.cpp divide by *all* blocks. So 0.54 isn't how often the second token passes: a quarter of the
 # blocks never got to it. SGLang counts blocks: 11 of 43 accepted no token and 14 just one, so 32 accepted at
-# position 1, and 18 at position 2. (Its "accept rate" is now 63/215 = 0.29, accepted over drafted.)
+# position 1, and 18 at position 2.
 #
 # ### Exercise: read_log
 #
@@ -317,8 +318,8 @@ lesson.check_read_log(read_log)
 
 # %% [markdown]
 # The left lines must fall. The right ones needn't: vLLM's drafter is right three times in four at any position. In
-# SPEED-Bench, a benchmark that prints the right side itself, it even rises. (SGLang's 1 is of three blocks.)
-# Chapter 07 needs this side: if a log has only the left one, divide neighbours.
+# SPEED-Bench, a benchmark that prints the right side itself, it even rises. (SGLang's last rate of 1 rests on
+# three blocks.) Chapter 07 needs this side: if a log has only the left one, divide each number by the one before it.
 #
 # ## Backwards: the acceptance rate that a clock implies
 #
@@ -381,12 +382,14 @@ lesson.check_implied_alpha(implied_alpha)
 figures.from_tokens_to_clock(papers.paper_table("eagle_3")[1])
 
 # %% [markdown]
-# A draft step reads a twentieth of a pass's weights, so eight take 0.4 passes at least. The rest is the longer pass and
-# what happens between passes. (In vLLM verification takes 42 to 95% of the time: *Performance or Illusion?*, 2026.)
+# A draft step reads a twentieth of a pass's weights, so SGLang's eight take 0.4 passes at least. The rest is the
+# longer pass and what happens between passes. (In vLLM verification takes 42 to 95% of the time: *Performance or
+# Illusion?*, 2026.)
 #
-# A block takes about 2.3 plain passes in SGLang, and 6.13/4.40 = 1.39 plain passes in the paper: a fast engine
-# makes the plain pass cheap, and then all else weighs more. **A speed-up says as much about the baseline as about
-# the drafter.** Spec-Bench ran the same code on two cards:
+# A block takes about 2.3 plain passes in SGLang, and 6.13/4.40 = 1.39 plain passes in the paper. Eight steps
+# would leave nothing for the rest there, unless the plain pass carries overhead, too. A fast engine makes it cheap,
+# and then all else weighs more. **A speed-up says as much about the baseline as about the drafter.** Spec-Bench ran
+# the same code on two cards:
 #
 # | method | tokens per block | times as fast, RTX 3090 | A100 |
 # | --- | --- | --- | --- |
@@ -448,16 +451,17 @@ lesson.check_diagnose(diagnose)
 # %% [markdown]
 # The last column says what we assumed.
 #
-# - One Mac: with a 4-bit target the plain pass takes 1/2.4 of the time, the pass over six tokens 1.2 times as long.
+# - One Mac: with a 4-bit target the plain pass takes 0.43 of the time, the pass over six tokens 1.2 times as long.
 # - SmolLM2's draft has more layers than its target: even with all tokens accepted it loses (chapter 08).
-# - The report on Qwen3 doesn't print tokens per block, so your function says two things. **Ask for the log first.**
-# - DeepSeek ran on random tokens. Accepted on which text? SPEED-Bench found 23% too much throughput on those.
+# - The report on Qwen3 prints no tokens per block. We assume 2.5 and 1.3; the draft's time then follows from
+#   the measured speed-up. **Ask for the log first.**
+# - DeepSeek ran on random tokens. On those, SPEED-Bench measured a throughput 23% too high.
 #
 # Other symptoms: `docs/your_log_says.md`.
 #
 # ## Your own row
 #
-# The built-in pair now continues four kinds of prompts. Your functions judge each row, rounded as in a paper.
+# The built-in pair now continues four kinds of prompts. Your functions judge each row, rounded as in papers.
 
 # %% tags=["demo"]
 print("Loading, then four kinds of prompts: about 20 s.")
@@ -473,7 +477,7 @@ blocks = {kind: accepted_counts(pair, each, 5, 64, SAMPLED) for kind, each in pr
 figures.own_rows(alpha_from_blocks, audit, blocks, k=5)
 
 # %% [markdown]
-# Were the third column called "acceptance", a stranger's audit would say `"nothing"` of each row. Next, other texts:
+# Were the third column called "acceptance", a stranger's audit would say `"nothing"` of each row. Other texts:
 
 # %% tags=["demo"]
 tasks = papers.paper_table("spec_bench_tasks")
@@ -580,7 +584,7 @@ lesson.answered("quiz_05_b", quiz_05_b)
 figures.two_orders()
 
 # %% [markdown]
-# So let decoders **take turns**, and divide pair by pair. (Turns give 1.22 and not 1.25, since the speculative run
+# So let decoders **take turns**, and divide by pairs. (Turns give 1.22 and not 1.25, since the speculative run
 # is always the later of its pair. The titles show geometric means, the race medians.) The race takes turns, with
 # the library at `K = 2` in its second lane. Close other programs first.
 

@@ -2,7 +2,7 @@
 # # 06 Simulator: from one block to a service
 #
 # 90 minutes · difficulty 3 of 5 · you need: chapter 00 (`pass_time`, free tokens), 02 (accept draft tokens up to
-# the first rejection, then write one more), 04 (`c`, `v`, `E`), the mean
+# the first rejection, then write one more), 04 (`c`, `v`, `E`), and what a mean is
 #
 # - **Intuition**: a mean hides the slow requests, and a full server has no free tokens.
 # - **Mathematics**: the tail of a mixture, and the experts that a pass reads.
@@ -18,6 +18,7 @@ import numpy as np
 from specdec_lib.lessons.ch06 import lesson, service
 
 # %% tags=["demo"]
+print("Loading the drawing code, once. This takes some seconds.")
 from specdec_lib.lessons.ch06 import experts, figures, charts
 from specdec_lib.lessons.drawing.series import series_figure
 
@@ -37,7 +38,7 @@ from specdec_lib.lessons.drawing.series import series_figure
 #
 # **p99** is the time (here in blocks) that 99 of 100 requests don't exceed. A service promises it. Take a service
 # in which half of the requests are easy: their draft tokens pass with probability 0.95. Those of the hard half pass
-# with probability 0.45. The mean is 0.70.
+# with probability 0.45. Over the requests, the mean is 0.70.
 #
 # ### Commit first
 #
@@ -93,12 +94,14 @@ figures.mixed_requests(mixture_quantile, rates=(0.95, 0.45), k=5, n_tokens=128)
 lesson.check_mixture_quantile(mixture_quantile)
 
 # %% [markdown]
-# The easy half hardly helps: p99 of the service is about the p98 of the hard ones.
+# The easy half hardly helps: p99 of the service is about the p98 of the hard ones. Three of four blocks are
+# theirs, so a log shows 58% of the first draft tokens accepted, and 2.69 tokens per block: *fewer* than the 2.94 of
+# coins.
 #
 # ### Is real text like that?
 #
-# The built-in draft proposed five tokens at a time, and the built-in target accepted some. The text is Python
-# source: `·` is a space, `·7` is seven spaces, `↵` ends a line.
+# The built-in draft proposed five tokens at a time, and the built-in target accepted some. The target writes
+# something like Python: `·` is a space, `·7` is seven spaces, `↵` ends a line.
 
 # %% tags=["demo"]
 charts.blocks_as_recorded(k=5, rows=8)
@@ -118,8 +121,8 @@ charts.requests_against_coins(k=8)
 #
 # **Generate** plays recorded blocks. A block takes `c K + v`, where `v` is the time of a verification, and
 # **speed** is tokens over that time. Which `K` is best at `c = 0.1`? Guess, then press. What happens at twice that
-# `K`? On average, **tokens per target pass** only grows with `K`, so it never tells you to stop. (One run is noisy;
-# the chart has all recorded requests.) If you move `α`, coins take the place of the text.
+# `K`? On average, **tokens per target pass** only grows with `K`, so it never tells you to stop. (One run is noisy.)
+# If you move `α`, coins take the place of the text.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets import generation_simulator
@@ -161,7 +164,7 @@ series_figure(
 #
 # ### Simulator: a batch
 #
-# The same coins are used twice: above in lock-step, below ragged. Which batch has idle rows at the end, and why?
+# The same coins, above in lock-step, below ragged. Which batch has idle rows at the end, and why?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets import batch_simulator
@@ -180,10 +183,10 @@ batch_simulator(alpha=0.8, k=5, rows=4)
 # **Poisson arrivals** are the simplest traffic: in every millisecond a request arrives with the same small
 # probability. Our server has room for 16 rows. Before each step, it takes in waiting requests while there is room.
 # Then every row writes one block of the same `K`, ragged. A request's **latency** runs from its arrival to its last
-# token, so waiting counts.
+# token.
 #
-# So far, a verification has cost exactly one target pass. That holds while its tokens are **free** (chapter 00).
-# A single row can spend nearly all the free tokens on its draft. A full server has none left.
+# So far, a verification has cost one target pass. That holds while its tokens are **free** (chapter 00).
+# A single row can spend nearly all of them on its draft. A full server has none left.
 #
 # The first table is computed for Llama 3.1 8B by chapter 00's `pass_time`, with a draft of a twentieth of the
 # model. About 300 rows fill an H100. Our **small GPU** is an H100 with a twentieth of the arithmetic, so 16 rows
@@ -213,9 +216,9 @@ for draft_tokens, ms in enumerate(waits):
 # **Task.** Return how many tokens each row drafts in the next step: the `K` of the most expected tokens per ms.
 #
 # **Arguments.** `queue_length` requests are waiting and `running` rows are decoding; the two add up to at least 1.
-# `alpha` is the mean acceptance rate. `costs[b, k]` is the time in ms of a whole step in which `b` rows draft `k`
-# tokens each. The server has room for `len(costs) - 1` rows. It takes in waiting requests *after* asking you. The
-# function returns an int from 0 to `costs.shape[1] - 1`.
+# `alpha`, below 1, is the mean acceptance rate. `costs[b, k]` is the time in ms of a whole step in which `b` rows
+# draft `k` tokens each. The server has room for `len(costs) - 1` rows. It takes in waiting requests *after* asking
+# you. The function returns an int from 0 to `costs.shape[1] - 1`.
 #
 # **Example.** `alpha = 0.5`, room for two rows:
 #
@@ -272,7 +275,7 @@ figures.policies(choose_k)
 lesson.check_choose_k(choose_k)
 
 # %% [markdown]
-# All policies on the left met the same requests: few long answers in the calm, many short ones in the rush, twice.
+# All policies met the same requests: few long answers in the calm, many short ones in the rush, twice.
 # **No constant `K` is right in both.** The policy of the third hint has a p99 of 186 ms here, the best constant 302
 # ms, and `K = 0` 310 ms. An **oracle** that knows which draft tokens will pass has 158 ms. (`0 if queue_length else
 # 4` has 183 ms, but only here: it doesn't read `costs`.)
@@ -305,7 +308,7 @@ both = (80e9 - sum(weights)) // ((4_000 + slots) * sum(position) + (2 * slots + 
 print(f"rows that fit: {alone:.0f} without a draft, {both:.0f} with one")
 
 # %% [markdown]
-# The draft's cache takes a fifth of the rows, its weights 3% more. Slots and logits hardly count.
+# The draft's cache takes a fifth of the rows, its weights 3% more, slots and logits hardly any.
 #
 # ## Long contexts reverse the verdict
 #
@@ -317,14 +320,14 @@ figures.verdict_by_context(choose_k)
 
 # %% [markdown]
 # In the left column, drafting stops at 256 rows. With 250 tokens in each cache, 256 rows draft one token each.
-# MagicDec reports such gains on real GPUs. But the map assumes two things:
+# MagicDec reports such gains. But the map assumes two things:
 #
 # | taken for granted | where it held | where it didn't |
 # | --- | --- | --- |
 # | the draft stays cheap: here it reads a twentieth of the target's cache | short texts: with Kimi-K3, DSpark and `K = 4`, a block has to write 1.47 tokens to break even at 2,000 tokens of text | 3.51 at 131,000 tokens, and 10.2 in a batch of eight, where a block writes at most 5. Another user: 71 tokens per second without drafts at 185,000 tokens of text, 16 with DFlash2, which read its whole cache in every block |
 # | `alpha` stays | Muse Spark's drafter: 3.03, 3.09, 3.00 tokens per pass at 100,000, 500,000 and 1,000,000 tokens of text, 2.99 in chats | the MTP head of Qwen3.6-27B: acceptance fell as the text grew |
 #
-# Ask for both at your own length of text.
+# Ask for both at your length.
 #
 # ## Experts: expensive for one row, paid for in a batch
 #
@@ -377,7 +380,7 @@ experts.policy_answers(choose_k, expected_experts)
 #
 # At 64 rows, plain decoding already reads 111 of the 128 experts. It has paid for them, so drafts are nearly free.
 # Far beyond, the arithmetic is full. So the gain rises with the batch, after a dip, and then falls. MoESD predicted
-# it, Cohere measured it: *Why MoE models get more from speculative decoding*.
+# it, Cohere measured it.
 #
 # The crosses were measured on an H100, with an EAGLE-3 head (chapter 07). At 1 and 8 requests the line is
 # **pessimistic**: independent routers would allow 1.08 and 0.91 times plain decoding, and the head reached 1.34 and
@@ -410,7 +413,8 @@ experts.policy_answers(choose_k, expected_experts)
 # | `[2, 2]` | 4.57 | 17 | 0.269 |
 #
 # **The tests also check.** Rows may differ in length, down to 0. `pass_ms` may be flat at first, and then rises
-# linearly or faster. Eight rows of six tokens allow 5.8 million answers: don't try them all.
+# linearly or faster. There are no ties. Eight rows of six tokens allow 5.8 million answers: don't try them
+# all.
 
 
 # %% solution="spend"
@@ -496,15 +500,16 @@ lesson.answered("quiz_06_b", quiz_06_b)
 #
 # A server's log says: `K = 5`, 70% of the first draft tokens accepted, 3.55 tokens per block. A colleague says:
 # "The formula gives 2.94, so the counter is wrong." What else explains the numbers, and how would the counts of
-# accepted tokens show it? (Chapter 05's limit needs the share of *all* judged tokens, which this log doesn't
-# print.) What do you expect of p99? Write three to five sentences. This answer is marked by hand.
+# accepted tokens show it? (Chapter 05's limit needs the share of *all* judged tokens.) What do you expect of
+# p99? Write three to five sentences. This answer is marked by hand.
 
 # %% [markdown] written="why_not_coins" points=2
-# The counter may be right. The formula holds for coins, for one rate everywhere. If some blocks are in easy text and
-# some in hard text, the mean block is longer: with 0.95 and 0.45 in equal parts it is 3.55. Of all judged tokens such a
-# mixture accepts 81%, so chapter 05's limit is 5.2 and not 1/(1 - 0.70) = 3.33. From the accepted counts I would
-# compute the acceptance of each position among the blocks that reached it: under coins it is 0.70 throughout, and in a
-# mixture it rises. I expect a p99 that is worse than the simulated one, because a request in hard text stays slow.
+# The counter may be right. The formula holds for coins, for one rate everywhere. If some blocks are in easy text
+# and some in hard text, the mean block is longer: with 0.95 in half of the blocks and 0.45 in the others it is 3.55.
+# Of all judged tokens such a mixture accepts 81%, so chapter 05's limit is 5.2 and not 1/(1 - 0.70) = 3.33. From the
+# accepted counts I would compute the acceptance of each position among the blocks that reached it: under coins it
+# is 0.70 throughout, and in a mixture it rises. I expect a p99 that is worse than the simulated one, because a
+# request in hard text stays slow.
 
 # %% [markdown]
 # ## What you may read elsewhere
@@ -583,6 +588,6 @@ show_race(race("06", lanes, temperature=1, rows=2))
 #   `specdec_lib/lessons/ch06/passes.json`, one thread of one processor.
 #
 # **Beyond this course.** Long contexts and test-time compute (many samples of one question, and a vote) are your
-# policy at other prices: `docs/regimes.md` in the course's folder has both, and five more uses in numbers.
+# policy at other prices: `docs/regimes.md` in the course's folder has both, and five more uses.
 #
 # **Next.** Chapter 07: trees of draft tokens, trained heads, and what ships in 2026.

@@ -38,6 +38,10 @@ def test_numbers_of_coins_and_record_are_those_in_the_text():
     p99 = FUNCTIONS["mixture_quantile"](laws[:2], [0.5, 0.5], 0.99)
     assert lesson.TRUTHS["prediction_06"].value == p99
     assert f"p99 would be {computed.quantile(laws[2], 0.99)} blocks" in TEXT
+    means = np.array([sum(rate**i for i in range(6)) for rate in (0.95, 0.45)])
+    shares = (1 / means) / sum(1 / means)  # of all blocks, those of each kind
+    first, tokens = shares @ [0.95, 0.45], shares @ means
+    assert f"{first:.0%} of the first draft tokens accepted, and {tokens:.2f} tokens" in TEXT
     seen = recorded.requests()[8]
     assert f"{len(seen.blocks)} recorded requests" in TEXT
     law = computed.request_law(seen.alpha, 8, 128)

@@ -164,16 +164,20 @@ def audit_rows(audit: Callable, rows: Sequence[Any]) -> None:
     pairs = zip(rows, needed, strict=True)
     said = [audit(row.alpha, row.k, n, computed.RATE_EPS, error) for row, (n, error) in pairs]
     y, tokens = axes.label_rows(ax, names), [n for n, _ in needed]
+    least = [n - error for n, error in needed]
     ax.barh(y, formula, 0.6, color=BAND, edgecolor=GREY, label="the formula")
     rest = np.subtract(most, formula)
     ax.barh(y, rest, 0.6, left=formula, color="white", edgecolor=GREY, label="the best order")
-    ax.hlines(y, [n - error for n, error in needed], tokens, color="black", linewidth=2)
-    ax.plot(tokens, y, linestyle="none", label="needed at least; the line is rounding", **DIAMOND)
+    ax.hlines(y, least, tokens, color="black", linewidth=2)
+    label = "needed (line: down to the least that the rounding allows)"
+    ax.plot(tokens, y, linestyle="none", label=label, **DIAMOND)
     for height, verdict in zip(y, said, strict=True):
         ax.text(5.85, height, f"{verdict}", va="center")
-    ax.set(xlim=(1, 6.6), xticks=range(1, 6), xlabel="tokens per block")
-    axes.legend_below(ax)
-    by_row = _by_row(names, {"needed": tokens, "the formula": formula, "the best order": most})
+    bars = "bars: with the largest alpha that rounds to the printed one"
+    ax.set(xlim=(1, 6.6), xticks=range(1, 6), xlabel=f"tokens per block; {bars}")
+    axes.legend_below(ax, 1)
+    columns = {"needed": tokens, "with the rounding": least, "the formula": formula}
+    by_row = _by_row(names, columns | {"the best order": most})
     words = ", ".join(map("{}: {}".format, names, said))
     show(ax.figure, f"Unexplained by your function: {said.count('nothing')}. {words}. {by_row}.")
 
@@ -230,21 +234,22 @@ def read_logs(read_log: Callable, logs: Sequence[Any]) -> None:
 @axes.uses_student_functions("diagnose")
 def diagnosed(diagnose: Callable, reports: Sequence[Any]) -> None:
     """Reports, what each of the three ideals would give, and the student's diagnosis: a table."""
-    columns = ("report", "tokens", "K", "target_ms", "verify_ms", "speed-up")
+    columns = ("report", "tokens", "K", "target_ms", "draft_ms", "verify_ms", "speed-up")
     columns += ("all accepted", "free draft", "plain pass")
     cells = []
     for name, *run, assumed in reports:
         tokens, k, target, draft, verify = run
         blocks = [(tokens, draft, verify), (k + 1, draft, verify), (tokens, 0, verify)]
         speeds = [n * target / (k * c + v) for n, c, v in [*blocks, (tokens, draft, target)]]
-        cells.append((name, tokens, k, target, verify, *speeds, diagnose(*run), assumed))
+        cells.append((name, *run, *speeds, diagnose(*run), assumed))
     show_table(cells, columns=(*columns, "your function", "assumed"))
 
 
 def from_tokens_to_clock(row: Any) -> None:
     """The waterfall from tokens per block to the clock of a row: drafting, by shape; the rest."""
-    title = f"{row.who}, times as fast: from the tokens per block to the clock"
-    ax = axes.chart(title, size=(7.6, 2.6))
+    title = f"{row.who}: from tokens per block to the clock"
+    ax = axes.chart(title, size=(7.6, 2.9))
+    ax.set_xlabel("times as fast")
     speeds = {"a block takes one pass": row.tokens}
     speeds[f"{row.steps} draft steps"] = row.tokens / (1 + row.steps * row.c)
     words = axes.waterfall(ax, speeds | {"a longer pass, and the rest": row.speedup}, row.speedup)

@@ -23,7 +23,7 @@ def blocks_as_recorded(k: int, rows: int) -> None:
     for b in blocks:
         fates = [*token_outcomes(b.accepted, k), "bonus" if b.accepted == k else "corrected"]
         drawn.append([*zip(fates, map(recorded.text_of, [*b.drafted, b.token]), strict=True)])
-    ax = chart(f"{rows} recorded blocks, K = {k}", size=(9.4, 1.2 + 0.36 * rows))
+    ax = chart(f"The first {rows} blocks of a text, K = {k}", size=(9.4, 1.2 + 0.36 * rows))
     draw_blocks(ax, drawn, [f"{b.accepted} accepted" for b in blocks])
     parts = [", ".join(f"{kind} {text}" for kind, text in row) for row in drawn]
     show(ax.figure, f"Blocks of {k} draft tokens. " + ". ".join(parts) + ".")

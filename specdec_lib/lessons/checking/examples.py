@@ -270,10 +270,9 @@ def expect(
         return got
     call = texts[0] or format_call(function, args)
     asked = _question(function, got, asks)
-    returned = first_difference(got, gives, form) or "{}, expected {}".format(
-        *distinct_texts(got, gives)
-    )
-    raise Different(f"{call} returned {returned}{why}.", asked or ("" if why else hint))
+    shown = (describe(got) + why, describe(gives)) if why else distinct_texts(got, gives)
+    returned = first_difference(got, gives, form) or "{}, expected {}".format(*shown)
+    raise Different(f"{call} returned {returned}.", asked or ("" if why else hint))
 
 
 def _question(function: Callable, got: Any, asks: Sequence[tuple]) -> str:

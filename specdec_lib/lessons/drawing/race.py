@@ -61,7 +61,7 @@ def _clock(race: Race, lane: Lane) -> str:
     cost = len(race.lanes[0].texts[middle]) / needed / ratio
     said = (
         f"On average each, drafting included, took {cost:.2f} times as long as a plain one, so the "
-        f"text was finished {ratio:.2f} times as fast as by {race.lanes[0].name}"
+        f"decoder was {ratio:.2f} times as fast as {race.lanes[0].name}"
     )
     if len(turns) == 1:
         return f"{said}."

@@ -197,7 +197,7 @@ function runPanel(model, play) {
 
 function speedPanel() {
   const chart = chartBox(true);
-  const root = panel("Speed against K, all recorded blocks", "Line: the formula. Circles: recorded means with one standard error; the filled one is the current K.", chart);
+  const root = panel("Speed against K, all recorded blocks", "Line: the formula. Circles: recorded means, with standard errors smaller than a circle; the filled one is the current K.", chart);
   // Before the first run the picture would answer what the reader is asked to guess.
   const draw = (view) => chart.replaceChildren(view.shown ? drawSpeeds(view, chart.clientWidth) : "It is drawn once you have pressed Generate.");
   return { root, draw };

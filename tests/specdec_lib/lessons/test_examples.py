@@ -67,7 +67,7 @@ def check_square(function):
         (lambda x: np.float64(x + 2), "expected 4.5. Is that two more?"),
         (lambda x: x**2, "expected 4.5. A general hint."),
         (lambda x: x / 0, "expected 4.5. A general hint."),
-        (lambda x: str(x), "(it should be a number, not a str)."),
+        (lambda x: str(x), "(it should be a number, not a str), expected 4.5."),
     ],
 )
 def test_with_a_match_only_the_match_is_said(function, said: str):
