@@ -162,8 +162,7 @@ figures.three_orders(k=5)
 
 # %% [markdown]
 # **Every wrong position ends a block**, also one in the bonus place. A share of `1 - alpha` of the positions is
-# wrong, so a text has at least `1
-# - alpha` blocks per token. And no block is longer than `K + 1`. So in any order
+# wrong, so a text has at least `1 - alpha` blocks per token. And no block is longer than `K + 1`. So in any order
 #
 # $$ \text{tokens per block} \le \min\left(K + 1,\; \frac{1}{1 - \alpha}\right). $$
 #

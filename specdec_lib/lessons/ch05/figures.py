@@ -243,7 +243,7 @@ def diagnosed(diagnose: Callable, reports: Sequence[Any]) -> None:
 
 def from_tokens_to_clock(row: Any) -> None:
     """The waterfall from tokens per block to the clock of a row: drafting, by shape; the rest."""
-    title = f"{row.who}, times as fast: from the tokens per block to the clock"
+    title = f"{row.who}, times as fast: from tokens per block to the clock"
     ax = axes.chart(title, size=(7.6, 2.6))
     speeds = {"a block takes one pass": row.tokens}
     speeds[f"{row.steps} draft steps"] = row.tokens / (1 + row.steps * row.c)
