@@ -230,15 +230,15 @@ def read_logs(read_log: Callable, logs: Sequence[Any]) -> None:
 @axes.uses_student_functions("diagnose")
 def diagnosed(diagnose: Callable, reports: Sequence[Any]) -> None:
     """Reports, what each of the three ideals would give, and the student's diagnosis: a table."""
-    columns = ("report", "tokens", "K", "target_ms", "verify_ms", "speed-up")
-    columns += ("all accepted", "free draft", "plain pass")
+    columns = ("report", "your function", "tokens", "K", "target_ms", "verify_ms", "speed-up")
+    columns += ("all accepted", "free draft", "plain pass", "assumed")
     cells = []
     for name, *run, assumed in reports:
         tokens, k, target, draft, verify = run
         blocks = [(tokens, draft, verify), (k + 1, draft, verify), (tokens, 0, verify)]
         speeds = [n * target / (k * c + v) for n, c, v in [*blocks, (tokens, draft, target)]]
-        cells.append((name, tokens, k, target, verify, *speeds, diagnose(*run), assumed))
-    show_table(cells, columns=(*columns, "your function", "assumed"))
+        cells.append((name, diagnose(*run), tokens, k, target, verify, *speeds, assumed))
+    show_table(cells, columns=columns)
 
 
 def from_tokens_to_clock(row: Any) -> None:
