@@ -264,8 +264,8 @@ def choose_k(queue_length: int, running: int, alpha: float, costs: np.ndarray) -
 # 1. How many rows will the next step have? How many tokens does a row write in a step?
 # 2. A row writes 1 + alpha + ... + alpha^k tokens in costs[rows, k] milliseconds. More tokens per millisecond means
 #    less waiting, for the rows and for the queue.
-# 3. `rows = min(queue_length + running, len(costs) - 1)`. Return the k with the largest `sum(alpha**i for i in
-#    range(k + 1)) / costs[rows, k]`.
+# 3. `rows = min(queue_length + running, len(costs) - 1)`. Return the k with the largest
+#    `sum(alpha**i for i in range(k + 1)) / costs[rows, k]`.
 
 # %% tags=["demo"]
 print("Six policies serve the same requests: some seconds.")

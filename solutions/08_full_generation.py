@@ -672,8 +672,6 @@ show_race([met.race], yours=f"{our_decoder().whose} decoder")
 #
 # ## Sources
 #
-# <details><summary>Sources</summary>
-#
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
 #   [arXiv 2211.17192](https://arxiv.org/abs/2211.17192). `speculative_generate` repeats its Algorithm 1. Tables 2 and 4 are the experiment, with T5-XXL
 #   on one TPU v4, batch 1, against the T5X code base.
@@ -689,8 +687,6 @@ show_race([met.race], yours=f"{our_decoder().whose} decoder")
 #   in logarithms). Pull requests 5765 and 9730 are
 #   the bonus feed.
 # - T. Chen, I. Goodfellow, J. Shlens, *Net2Net*, ICLR 2016: how the costlier target is made.
-#
-# </details>
 #
 # **Next.** Read `specdec_lib/decoding/speculative.py` beside your loop. The way on, to long contexts and test-time
 # compute, is `docs/regimes.md`.

@@ -62,7 +62,7 @@ def passes_and_tokens(
     title = "Labels: writing takes so many times as long as checking"
     ax = axes.chart(title, "ms, by your time_pass", size=(7.0, 3.8))
     words = draw_series(ax, widths, values)
-    axes.write_above(ax, widths[1:], values["one pass over n tokens"][1:], gains, -14, fontsize=9)
+    axes.write_above(ax, widths[1:], values["one pass over n tokens"][1:], gains, fontsize=9)
     dress = {name: {"linestyle": ":", "marker": "D"} | axes.HOLLOW for name in RECORDED}
     said = draw_series(ax, range(1, 7), RECORDED, plot_options=dress)
     axes.log_log(ax, "n, the number of tokens")

@@ -43,7 +43,7 @@ def contest(met: "Contest") -> None:
     ax.hlines(y, lows, highs, color="black")
     ax.plot(medians, y, "D", color=ACCEPTED_COLOUR)
     for height, found in zip(y, speedups.values(), strict=True):
-        ax.text(found[2] + 0.05, height, spread(*found), va="center")
+        ax.text(max(found[2], 1) + 0.08, height, spread(*found), va="center")
     ax.axvline(1, color="black", linewidth=1)
     ax.set(xlabel="times as fast: median and quartiles of the texts", xlim=(0, max(highs) + 1.5))
     sentences = contest_sentences(met)

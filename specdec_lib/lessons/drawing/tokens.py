@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.offsetbox import DrawingArea
 from matplotlib.patches import FancyBboxPatch, Patch, Polygon, Rectangle
+from matplotlib.transforms import Affine2D
 
-from specdec_lib.lessons.drawing.axes import panels, swatches, write_inside
+from specdec_lib.lessons.drawing.axes import panels, write_inside
 from specdec_lib.lessons.drawing.style import GREY, PALE, read_look, role
 
 # By kind: the role that lends it colour and hatch, the sign before its text, its name in a legend.
@@ -105,11 +107,26 @@ def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
     ax.annotate("", end, start, arrowprops=style | {"color": "black" if bold else GREY})
 
 
+class _Swatch:
+    """Draws a kind in a legend as it is drawn in the picture: with its shape, cross or edges."""
+
+    def legend_artist(self, legend: Any, kind: str, size: float, area: DrawingArea) -> Patch:
+        """Put the outline of the kind into `area`, as matplotlib's legends ask for it."""
+        fit = Affine2D().translate(_WIDTH / 2, _HEIGHT / 2)
+        fit.scale(area.width / _WIDTH, area.height / _HEIGHT)
+        outline = _patches(kind, 0, 0)
+        for patch in outline:
+            patch.set_transform(fit + area.get_transform())
+            area.add_artist(patch)
+        return outline[0]
+
+
 def box_legend(ax: Axes, kinds: tuple[str, ...]) -> None:
     """What the shapes mean, below the picture."""
-    styles = [box_style(kind) | {"label": _KINDS[kind]["label"]} for kind in kinds]
+    labels = [_KINDS[kind]["label"] for kind in kinds]
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.02)}
-    ax.legend(handles=swatches(styles), ncol=3, **place)
+    size = {"handlelength": 2.8, "handleheight": 1.3}
+    ax.legend(kinds, labels, ncol=3, handler_map={str: _Swatch()}, **place, **size)
 
 
 def draw_blocks(ax: Axes, blocks: Sequence[list[tuple[str, str]]], names: Iterable[str]) -> None:
