@@ -1,27 +1,28 @@
 """A chapter's parts for Colab: a link below the title, and a cell that installs the course.
 
 Both use the repository's address, `Repository` in `[project.urls]` of pyproject.toml. Without an
-address there is no link, and the student uploads the course's zip.
+address there is no link, and the student uploads a zip: the class's, or that of the repository.
 """
 
 import tomllib
 
-from autograde.course import ROOT, current_course
+from autograde.course import ROOT
 
 CELL_ID = "colab"
 COLAB = "https://colab.research.google.com/github"
 GITHUB = "https://github.com/"
 # The course's core dependencies are ranges, so Colab's NumPy stays; torch is not among them.
 _INSTALL_CELL = """\
-# Only on Colab: install the course.
+# Only on Colab: install the course, from the newest zip in the file panel.
+import os
 import sys
 from pathlib import Path
 
 if "google.colab" in sys.modules:
-    course = "{bundle}" if Path("{bundle}").exists() else {address!r}
+    course = max(Path().glob("*.zip"), key=os.path.getmtime, default={address!r})
     if course is None:
-        raise FileNotFoundError("Put {bundle} into the file panel, then run this again.")
-    get_ipython().run_line_magic("pip", f"install --quiet {{course}}")"""
+        raise FileNotFoundError("Put the course's zip into the file panel, then run this again.")
+    get_ipython().run_line_magic("pip", f'install --quiet "{{course}}"')"""
 
 
 def repository() -> str | None:
@@ -42,5 +43,4 @@ def open_link(chapter: str) -> str:
 def install_cell() -> str:
     """The code of the cell that installs the course."""
     address = repository()
-    bundle = f"{current_course().name}.zip"
-    return _INSTALL_CELL.format(bundle=bundle, address=address and f"git+{address}")
+    return _INSTALL_CELL.format(address=address and f"git+{address}")

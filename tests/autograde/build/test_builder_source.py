@@ -1,5 +1,6 @@
 """Text to source notebook: the metadata, the ids, and a message for every mistake."""
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -60,11 +61,12 @@ def test_the_cell_for_colab_installs_there_only(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(colab, "repository", lambda: None)
     assert installed_by_the_cell_for_colab(tmp_path) == []
     monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
-    with pytest.raises(FileNotFoundError, match="Put specdec-course.zip into the file panel, then"):
+    with pytest.raises(FileNotFoundError, match="Put the course's zip into the file panel, then"):
         installed_by_the_cell_for_colab(tmp_path)
-    (tmp_path / "specdec-course.zip").touch()
-    course = [("pip", "install --quiet specdec-course.zip")]
-    assert installed_by_the_cell_for_colab(tmp_path) == course
+    for when, name in enumerate(("specdec-course.zip", "specdec-main (1).zip")):  # GitHub's
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (when, when))
+        assert installed_by_the_cell_for_colab(tmp_path) == [("pip", f'install --quiet "{name}"')]
 
 
 def test_a_chapter_of_a_repository_on_github_is_opened_in_colab_from_there(tmp_path, monkeypatch):
@@ -73,7 +75,9 @@ def test_a_chapter_of_a_repository_on_github_is_opened_in_colab_from_there(tmp_p
     line = read(tmp_path).cells[0].source.splitlines()[-1]
     assert line.endswith("/github/somebody/specdec/blob/main/notebooks/01_tiny/01_tiny.ipynb)")
     monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
-    assert installed_by_the_cell_for_colab(tmp_path) == [("pip", f"install --quiet git+{ADDRESS}")]
+    assert installed_by_the_cell_for_colab(tmp_path) == [
+        ("pip", f'install --quiet "git+{ADDRESS}"')
+    ]
 
 
 TABLE = table("builder.toml")
