@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograde.course import ROOT, SOLUTIONS, chapter_names
+from autograde.hidden.causes import bugs_of
 from autograde.tools.samples import functions_of
 from specdec_lib.measure.race.record import recorded_race
 
@@ -34,6 +35,17 @@ def test_the_numbers_of_the_recorded_race_are_told():
     assert whole.remarks[0] in " ".join(text.split())
 
 
+def test_the_picture_of_the_trial_has_the_words_of_its_figure():
+    words = runpy.run_path(str(ROOT / "docs" / "trial_picture.py"))["drawn"]()[1]
+    assert f'src="docs/_static/trial.png" width="640" alt="{words}"' in README
+
+
+def test_what_a_class_gets_is_counted():
+    text = " ".join(README.split())
+    for what, of in (("functions", functions_of), ("known bugs", bugs_of)):
+        assert f" {sum(len(of(name)) for name in chapter_names())} {what}" in text
+
+
 def test_the_python_of_the_readme_prints_a_text(capsys):
     (block,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
     assert len([line for line in block.splitlines() if line and line[0] != "#"]) == 6
@@ -48,6 +60,11 @@ def test_the_field_guide_has_the_tables_of_the_file_that_chapter_07_shows():
     assert guide.count("<!-- end -->") == 3
     assert with_tables(guide) == guide, "`python docs/field_tables.py` writes the tables"
     assert with_tables(guide.replace("LiLiCorr", "", 1)) == guide  # a cell that somebody edits
+
+
+def test_each_finding_has_a_line():
+    listed = (ROOT / "findings" / "README.md").read_text(encoding="utf-8")
+    assert all(f"\n- `{path.name}`: " in listed for path in (ROOT / "findings").glob("*.sh"))
 
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -9,15 +9,14 @@ from specdec_lib.measure import doctor
 
 
 def test_the_verdict_is_first_and_there_is_a_line_for_each_finding():
-    first, *others = doctor.doctor_lines()
+    first, *names = (line.partition(":")[0] for line in doctor.doctor_lines())
     assert first.startswith(("This machine is enough", "Chapter"))
-    names = [line.partition(":")[0] for line in others]
     assert names[:6] == ["Processor", "Memory", "torch", "Card", "transformers", "smollm2-135m"]
     assert names[6].startswith("Published pairs that fit") and len(names) == 7
 
 
 def test_the_verdict_says_what_is_missing_and_what_to_do():
-    assert doctor.verdict(3e9, "transformers==5") == "This machine is enough for every chapter."
+    assert doctor.verdict(3e9, "transformers==5").endswith(" enough for every chapter.")
     assert "2.9 GB are free here: close" in doctor.verdict(2.9e9, "transformers==5")
     assert "run `pip install -e '.[course]'`" in doctor.verdict(3e9, "no transformers")
 
