@@ -75,8 +75,7 @@ def test_a_chapter_of_a_repository_on_github_is_opened_in_colab_from_there(tmp_p
     line = read(tmp_path).cells[0].source.splitlines()[-1]
     assert line.endswith("/github/somebody/specdec/blob/main/notebooks/01_tiny/01_tiny.ipynb)")
     monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
-    (asked,) = installed_by_the_cell_for_colab(tmp_path)
-    assert asked.endswith(f'[colab] @ git+{ADDRESS}"')
+    assert installed_by_the_cell_for_colab(tmp_path)[0].endswith(f'[colab] @ git+{ADDRESS}"')
 
 
 TABLE = table("builder.toml")
