@@ -261,6 +261,7 @@ def export_command(
 def sample_command(
     folder: Annotated[Path, Argument(help="A folder, which will hold the class.")],
     chapter: AnyChapter = None,
+    copies: Annotated[int, Option(min=1, help="Of each student, for a large class.")] = 1,
 ) -> int:
     """Make a class of five students, to try the grader on.
 
@@ -269,8 +270,8 @@ def sample_command(
     from autograde.tools.samples import STUDENTS, write_students
 
     require_chapter(chapter)
-    write_students(folder, [chapter] if chapter else chapter_names())
-    print(f"{len(STUDENTS)} students in {folder}; autograde grade {folder}")
+    write_students(folder, [chapter] if chapter else chapter_names(), copies)
+    print(f"{copies * len(STUDENTS)} students in {folder}; autograde grade {folder}")
     return 0
 
 

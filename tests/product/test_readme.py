@@ -23,7 +23,7 @@ def test_the_table_has_each_chapter_with_its_minutes_and_functions(chapter: str)
     assert set(re.findall(r"`(\w+)`", row)) == set(functions_of(chapter))
 
 
-def test_the_numbers_of_the_recorded_race_are_told():
+def test_the_numbers_of_both_pictures_are_told():
     text = README.split("\n## ")[0]
     race_picture = runpy.run_path(str(ROOT / "docs" / "race_picture.py"))
     whole = recorded_race()
@@ -33,9 +33,6 @@ def test_the_numbers_of_the_recorded_race_are_told():
     assert f'src="docs/_static/race.png" width="640" alt="{words}"' in text
     assert all(f"{lane.seconds:.2f} s" in text for lane in first.lanes)
     assert whole.remarks[0] in " ".join(text.split())
-
-
-def test_the_picture_of_the_trial_has_the_words_of_its_figure():
     words = runpy.run_path(str(ROOT / "docs" / "trial_picture.py"))["drawn"]()[1]
     assert f'src="docs/_static/trial.png" width="640" alt="{words}"' in README
 
