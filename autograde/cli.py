@@ -102,13 +102,16 @@ def gates_command(chapters: Chapters = None) -> int:
     Grade each chapter's release, its solution, its known bugs, and constants and copies of
     arguments, in this process. 1: a gate does not hold, and what was graded wrongly is printed.
     """
+    from autograde.hidden.causes import bugs_of
     from autograde.tools.gates import faults
 
     names = chapters or chapter_names()
     for name in names:
         require_chapter(name)
     lines = [fault for name in names for fault in faults(name)]
-    print("\n".join(lines) or f"{', '.join(names)}: the gates hold")
+    bugs = sum(len(bugs_of(name)) for name in names)
+    held = f"{', '.join(names)}: the gates hold; each of {bugs} known bugs is told its own cause"
+    print("\n".join(lines) or held)
     return 1 if lines else 0
 
 
@@ -258,6 +261,7 @@ def export_command(
 def sample_command(
     folder: Annotated[Path, Argument(help="A folder, which will hold the class.")],
     chapter: AnyChapter = None,
+    copies: Annotated[int, Option(min=1, help="Of each student, for a large class.")] = 1,
 ) -> int:
     """Make a class of five students, to try the grader on.
 
@@ -266,8 +270,8 @@ def sample_command(
     from autograde.tools.samples import STUDENTS, write_students
 
     require_chapter(chapter)
-    write_students(folder, [chapter] if chapter else chapter_names())
-    print(f"{len(STUDENTS)} students in {folder}; autograde grade {folder}")
+    write_students(folder, [chapter] if chapter else chapter_names(), copies)
+    print(f"{copies * len(STUDENTS)} students in {folder}; autograde grade {folder}")
     return 0
 
 

@@ -17,7 +17,7 @@ def dependency_error(library: str, error: Exception) -> Exception:
 
     It is `error` itself if the wanted version is installed.
     """
-    wanted, installed = _pinned_version(library), _installed_version(library)
+    wanted, installed = _pinned_version(library), installed_version(library)
     if installed == wanted:
         return error
     return DependencyError(
@@ -37,7 +37,7 @@ def _pinned_version(library: str) -> str:
     return next((pin[0] for pin in pins if pin), library)
 
 
-def _installed_version(library: str) -> str:
+def installed_version(library: str) -> str:
     """The library with its installed version, "transformers==4.57.1"; "no transformers" if none."""
     try:
         return f"{library}=={metadata.version(library)}"

@@ -1,7 +1,7 @@
 """A chapter's parts for Colab: a link below the title, and a cell that installs the course.
 
 Both use the repository's address, `Repository` in `[project.urls]` of pyproject.toml. Without an
-address there is no link, and the student uploads the course's zip.
+address there is no link, and the student uploads a zip: the class's, or that of the repository.
 """
 
 import tomllib
@@ -11,17 +11,20 @@ from autograde.course import ROOT, current_course
 CELL_ID = "colab"
 COLAB = "https://colab.research.google.com/github"
 GITHUB = "https://github.com/"
-# The course's core dependencies are ranges, so Colab's NumPy stays; torch is not among them.
+# The course's core dependencies are ranges, so Colab's NumPy stays; torch is not among them. The
+# extra has what no range would do for. A course without it is installed with a warning.
 _INSTALL_CELL = """\
-# Only on Colab: install the course.
+# Only on Colab: install the course, from the newest zip in the file panel.
+import os
 import sys
 from pathlib import Path
 
 if "google.colab" in sys.modules:
-    course = "{bundle}" if Path("{bundle}").exists() else {address!r}
+    newest = max(Path().glob("*.zip"), key=os.path.getmtime, default=None)
+    course = f"{{newest}}[colab]" if newest else {address!r}
     if course is None:
-        raise FileNotFoundError("Put {bundle} into the file panel, then run this again.")
-    get_ipython().run_line_magic("pip", f"install --quiet {{course}}")"""
+        raise FileNotFoundError("Put the course's zip into the file panel, then run this again.")
+    get_ipython().run_line_magic("pip", f'install --quiet "{{course}}"')"""
 
 
 def repository() -> str | None:
@@ -42,5 +45,5 @@ def open_link(chapter: str) -> str:
 def install_cell() -> str:
     """The code of the cell that installs the course."""
     address = repository()
-    bundle = f"{current_course().name}.zip"
-    return _INSTALL_CELL.format(bundle=bundle, address=address and f"git+{address}")
+    named = f"{current_course().name}[colab] @ git+{address}"
+    return _INSTALL_CELL.format(address=named if address else None)

@@ -72,9 +72,17 @@ def sample_notebook(student: str, chapter: str) -> NotebookNode:
     return fill_answers(release_of(chapter), STUDENTS[student](chapter))
 
 
-def write_students(submitted: Path, chapters: list[str]) -> None:
-    """Write the notebooks of `STUDENTS` below `submitted`, in nbgrader's layout."""
+def write_students(submitted: Path, chapters: list[str], copies: int = 1) -> None:
+    """Write the notebooks of `STUDENTS` below `submitted`, in nbgrader's layout.
+
+    Every further copy has one more cell of its own, so that it is graded for itself.
+    """
     for student in STUDENTS:
         for chapter in chapters:
-            text = nbformat.writes(sample_notebook(student, chapter))
-            write_if_changed(notebook_path(submitted / student, chapter), text.encode())
+            notebook = sample_notebook(student, chapter)
+            for number in range(1, copies + 1):
+                name = student if number == 1 else f"{student}-{number}"
+                text = nbformat.writes(notebook).encode()
+                write_if_changed(notebook_path(submitted / name, chapter), text)
+                own = nbformat.v4.new_code_cell(f"# copy {number + 1}", id=f"copy-{number + 1}")
+                notebook.cells.append(own)

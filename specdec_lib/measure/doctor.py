@@ -1,11 +1,11 @@
-"""`specdec doctor`: this machine, its libraries, and which published pairs fit."""
+"""`specdec doctor`: whether this machine is enough, what it has, and which published pairs fit."""
 
 from collections.abc import Iterator
-from importlib.metadata import version
 
 import torch
 
 from specdec_lib.device import default_device, default_dtype, free_memory, processor
+from specdec_lib.errors import installed_version
 from specdec_lib.models.catalogue import PUBLISHED, SMOLLM2
 from specdec_lib.models.published.fetch import where
 
@@ -15,13 +15,15 @@ _ENOUGH = 3 * _GIGA
 
 
 def doctor_lines() -> Iterator[str]:
-    """One line each: processor, memory, torch, card, transformers, what is fetched, pairs."""
-    device = default_device()
+    """The verdict, then processor, memory, torch, card, transformers, what is fetched, pairs."""
+    device, memory = default_device(), free_memory(torch.device("cpu"))
+    transformers = installed_version("transformers")
+    yield verdict(memory, transformers)
     yield processor()
-    yield f"Memory: {memory(free_memory(torch.device('cpu')))}"
+    yield f"Memory: {memory / _GIGA:.1f} GB free"
     yield f"torch: {torch.__version__}"
     yield f"Card: {card(device)}"
-    yield f"transformers: {version('transformers')}"
+    yield transformers.replace("==", ": ")
     yield f"{SMOLLM2}: {where(SMOLLM2)}"
     free = free_memory(device)
     # A pair's size is given for weights in 16 bits; a CPU runs them in float32.
@@ -29,12 +31,17 @@ def doctor_lines() -> Iterator[str]:
     yield f"Published pairs that fit, with their downloads: {', '.join(fit) or 'none'}"
 
 
-def memory(free: float | None) -> str:
-    """The free memory, and whether it is enough for the chapters."""
-    if free is None:
-        return "unknown"
-    enough = "enough for every chapter" if free >= _ENOUGH else "too little for chapter 08"
-    return f"{free / _GIGA:.1f} GB free, {enough} (up to {_ENOUGH / _GIGA:.0f} GB)"
+def verdict(memory: float, transformers: str) -> str:
+    """Whether the free bytes of `memory` and the libraries are enough, or what to do."""
+    if transformers == "no transformers":
+        needed = "Chapters 03 and 08 need transformers. In the folder of the course, run"
+        return f"{needed} `pip install -e '.[course]'`."
+    if memory < _ENOUGH:
+        return (
+            f"Chapter 08 needs up to {_ENOUGH / _GIGA:.0f} GB of memory, and {memory / _GIGA:.1f} "
+            "GB are free here: close other programs before it. The other chapters need less."
+        )
+    return "This machine is enough for every chapter."
 
 
 def card(device: torch.device) -> str:

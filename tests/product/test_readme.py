@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograde.course import ROOT, SOLUTIONS, chapter_names
+from autograde.hidden.causes import bugs_of
 from autograde.tools.samples import functions_of
 from specdec_lib.measure.race.record import recorded_race
 
@@ -22,7 +23,7 @@ def test_the_table_has_each_chapter_with_its_minutes_and_functions(chapter: str)
     assert set(re.findall(r"`(\w+)`", row)) == set(functions_of(chapter))
 
 
-def test_the_numbers_of_the_recorded_race_are_told():
+def test_the_numbers_of_both_pictures_are_told():
     text = README.split("\n## ")[0]
     race_picture = runpy.run_path(str(ROOT / "docs" / "race_picture.py"))
     whole = recorded_race()
@@ -32,6 +33,14 @@ def test_the_numbers_of_the_recorded_race_are_told():
     assert f'src="docs/_static/race.png" width="640" alt="{words}"' in text
     assert all(f"{lane.seconds:.2f} s" in text for lane in first.lanes)
     assert whole.remarks[0] in " ".join(text.split())
+    words = runpy.run_path(str(ROOT / "docs" / "trial_picture.py"))["drawn"]()[1]
+    assert f'src="docs/_static/trial.png" width="640" alt="{words}"' in README
+
+
+def test_what_a_class_gets_is_counted():
+    text = " ".join(README.split())
+    for what, of in (("functions", functions_of), ("known bugs", bugs_of)):
+        assert f" {sum(len(of(name)) for name in chapter_names())} {what}" in text
 
 
 def test_the_python_of_the_readme_prints_a_text(capsys):
@@ -48,6 +57,11 @@ def test_the_field_guide_has_the_tables_of_the_file_that_chapter_07_shows():
     assert guide.count("<!-- end -->") == 3
     assert with_tables(guide) == guide, "`python docs/field_tables.py` writes the tables"
     assert with_tables(guide.replace("LiLiCorr", "", 1)) == guide  # a cell that somebody edits
+
+
+def test_each_finding_has_a_line():
+    listed = (ROOT / "findings" / "README.md").read_text(encoding="utf-8")
+    assert all(f"\n- `{path.name}`: " in listed for path in (ROOT / "findings").glob("*.sh"))
 
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

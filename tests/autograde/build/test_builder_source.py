@@ -1,5 +1,6 @@
 """Text to source notebook: the metadata, the ids, and a message for every mistake."""
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -45,12 +46,12 @@ def test_cells_have_ids_of_names_and_headings_and_nbgraders_metadata(tmp_path: P
 ADDRESS = "https://github.com/somebody/specdec"
 
 
-def installed_by_the_cell_for_colab(folder: Path) -> list[tuple[str, str]]:
+def installed_by_the_cell_for_colab(folder: Path) -> list[str]:
     """What its cell asks pip for, executed in this process."""
     (cell,) = [cell for cell in read(folder).cells if cell.id == "colab"]
     assert is_demo(cell)  # the grader leaves it out
     asked = []
-    shell = SimpleNamespace(run_line_magic=lambda *words: asked.append(words))
+    shell = SimpleNamespace(run_line_magic=lambda pip, line: asked.append(line))
     exec(cell.source, {"get_ipython": lambda: shell})
     return asked
 
@@ -60,11 +61,12 @@ def test_the_cell_for_colab_installs_there_only(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(colab, "repository", lambda: None)
     assert installed_by_the_cell_for_colab(tmp_path) == []
     monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
-    with pytest.raises(FileNotFoundError, match="Put specdec-course.zip into the file panel, then"):
+    with pytest.raises(FileNotFoundError, match="Put the course's zip into the file panel, then"):
         installed_by_the_cell_for_colab(tmp_path)
-    (tmp_path / "specdec-course.zip").touch()
-    course = [("pip", "install --quiet specdec-course.zip")]
-    assert installed_by_the_cell_for_colab(tmp_path) == course
+    for when, name in enumerate(("specdec-course.zip", "specdec-main (1).zip")):  # GitHub's
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (when, when))
+        assert installed_by_the_cell_for_colab(tmp_path) == [f'install --quiet "{name}[colab]"']
 
 
 def test_a_chapter_of_a_repository_on_github_is_opened_in_colab_from_there(tmp_path, monkeypatch):
@@ -73,7 +75,7 @@ def test_a_chapter_of_a_repository_on_github_is_opened_in_colab_from_there(tmp_p
     line = read(tmp_path).cells[0].source.splitlines()[-1]
     assert line.endswith("/github/somebody/specdec/blob/main/notebooks/01_tiny/01_tiny.ipynb)")
     monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
-    assert installed_by_the_cell_for_colab(tmp_path) == [("pip", f"install --quiet git+{ADDRESS}")]
+    assert installed_by_the_cell_for_colab(tmp_path)[0].endswith(f'[colab] @ git+{ADDRESS}"')
 
 
 TABLE = table("builder.toml")

@@ -44,6 +44,11 @@ def submitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_a_copy_of_a_sample_is_a_submission_of_its_own(tmp_path: Path):
+    write_students(tmp_path, [CHAPTER], copies=2)
+    assert len({path.read_bytes() for path in tmp_path.rglob("*.ipynb")}) == 2 * len(STUDENTS)
+
+
 def grade(submitted: Path, folder: Path, *options: str) -> bytes:
     """The JSON of a run with a cache of its own in `folder`."""
     with pytest.MonkeyPatch.context() as patch:
