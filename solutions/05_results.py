@@ -251,7 +251,7 @@ lesson.reveal("prediction_05_c", prediction_05_c)
 figures.judged_logs(audit, papers.paper_table("logs"))
 
 # %% [markdown]
-# Three rows are convicted, and yet nobody miscounted: the column just isn't `alpha`. By the ratios beside it, three
+# Three rows are convicted, yet nobody miscounted: the column isn't `alpha`. By the ratios beside it, three
 # rows print accepted / drafted tokens; the last one counts the bonus, too, and slipped through only because that
 # makes it large. **An audit can convict a row, but it can't acquit one.**
 #

@@ -234,37 +234,22 @@ def read_logs(read_log: Callable, logs: Sequence[Any]) -> None:
 @axes.uses_student_functions("diagnose")
 def diagnosed(diagnose: Callable, reports: Sequence[Any]) -> None:
     """Reports, what each of the three ideals would give, and the student's diagnosis: a table."""
-<<<<<<< HEAD
-    columns = ("report", "tokens", "K", "target_ms", "draft_ms", "verify_ms", "speed-up")
-    columns += ("all accepted", "free draft", "plain pass")
-=======
-    columns = ("report", "your function", "tokens", "K", "target_ms", "verify_ms", "speed-up")
-    columns += ("all accepted", "free draft", "plain pass", "assumed")
->>>>>>> w-pages
+    columns = ("report", "your function", "tokens", "K", "target_ms", "draft_ms", "verify_ms")
+    columns += ("speed-up", "all accepted", "free draft", "plain pass", "assumed")
     cells = []
     for name, *run, assumed in reports:
         tokens, k, target, draft, verify = run
         blocks = [(tokens, draft, verify), (k + 1, draft, verify), (tokens, 0, verify)]
         speeds = [n * target / (k * c + v) for n, c, v in [*blocks, (tokens, draft, target)]]
-<<<<<<< HEAD
-        cells.append((name, *run, *speeds, diagnose(*run), assumed))
-    show_table(cells, columns=(*columns, "your function", "assumed"))
-=======
-        cells.append((name, diagnose(*run), tokens, k, target, verify, *speeds, assumed))
+        cells.append((name, diagnose(*run), *run, *speeds, assumed))
     show_table(cells, columns=columns)
->>>>>>> w-pages
 
 
 def from_tokens_to_clock(row: Any) -> None:
     """The waterfall from tokens per block to the clock of a row: drafting, by shape; the rest."""
-<<<<<<< HEAD
     title = f"{row.who}: from tokens per block to the clock"
     ax = axes.chart(title, size=(7.6, 2.9))
     ax.set_xlabel("times as fast")
-=======
-    title = f"{row.who}, times as fast: from tokens per block to the clock"
-    ax = axes.chart(title, size=(7.6, 2.6))
->>>>>>> w-pages
     speeds = {"a block takes one pass": row.tokens}
     speeds[f"{row.steps} draft steps"] = row.tokens / (1 + row.steps * row.c)
     words = axes.waterfall(ax, speeds | {"a longer pass, and the rest": row.speedup}, row.speedup)
