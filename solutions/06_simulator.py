@@ -327,7 +327,7 @@ figures.verdict_by_context(choose_k)
 # | the draft stays cheap: here it reads a twentieth of the target's cache | short texts: with Kimi-K3, DSpark and `K = 4`, a block has to write 1.47 tokens to break even at 2,000 tokens of text | 3.51 at 131,000 tokens, and 10.2 in a batch of eight, where a block writes at most 5. Another user: 71 tokens per second without drafts at 185,000 tokens of text, 16 with DFlash2, which read its whole cache in every block |
 # | `alpha` stays | Muse Spark's drafter: 3.03, 3.09, 3.00 tokens per pass at 100,000, 500,000 and 1,000,000 tokens of text, 2.99 in chats | the MTP head of Qwen3.6-27B: acceptance fell as the text grew |
 #
-# Ask for both at your own length of text.
+# Ask for both at your length of text.
 #
 # ## Experts: expensive for one row, paid for in a batch
 #
