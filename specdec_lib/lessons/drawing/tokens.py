@@ -108,25 +108,22 @@ def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
 
 
 class _Swatch:
-    """Draws a kind in a legend as it is drawn in the picture: with its shape, cross or edges."""
+    """How a legend draws a kind: as the picture does, with its shape, cross or edges."""
 
-    def legend_artist(self, legend: Any, kind: str, size: float, area: DrawingArea) -> Patch:
-        """Put the outline of the kind into `area`, as matplotlib's legends ask for it."""
-        fit = Affine2D().translate(_WIDTH / 2, _HEIGHT / 2)
-        fit.scale(area.width / _WIDTH, area.height / _HEIGHT)
-        outline = _patches(kind, 0, 0)
-        for patch in outline:
+    def legend_artist(self, legend: Any, kind: str, size: float, area: DrawingArea) -> None:
+        """Put the outline of `kind` into `area`."""
+        scale = area.width / _WIDTH, area.height / _HEIGHT
+        fit = Affine2D().translate(_WIDTH / 2, _HEIGHT / 2).scale(*scale)
+        for patch in _patches(kind, 0, 0):
             patch.set_transform(fit + area.get_transform())
             area.add_artist(patch)
-        return outline[0]
 
 
 def box_legend(ax: Axes, kinds: tuple[str, ...]) -> None:
     """What the shapes mean, below the picture."""
     labels = [_KINDS[kind]["label"] for kind in kinds]
-    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.02)}
-    size = {"handlelength": 2.8, "handleheight": 1.3}
-    ax.legend(kinds, labels, ncol=3, handler_map={str: _Swatch()}, **place, **size)
+    look = {"handlelength": 2.8, "handleheight": 1.3, "handler_map": {str: _Swatch()}}
+    ax.legend(kinds, labels, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=3, **look)
 
 
 def draw_blocks(ax: Axes, blocks: Sequence[list[tuple[str, str]]], names: Iterable[str]) -> None:
