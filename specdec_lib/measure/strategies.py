@@ -36,7 +36,7 @@ from specdec_lib.measure.prompts import encoded_documents
 from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.scale import parameter_count
+from specdec_lib.models.scale import weights_read
 from specdec_lib.progress import progress
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
@@ -108,8 +108,7 @@ def draft_measurements(
     costs = costs_from_times(times).by_draft
     return {
         name: DraftMeasurement(
-            # The embedding is also the head. A pass only looks up a few rows of it.
-            parameters=parameter_count(draft.shape) - draft.embedding.numel(),
+            parameters=weights_read(draft.shape),
             tokens_per_second=1 / median(times[name]),
             alpha=alphas[name],
             costs=costs[name],

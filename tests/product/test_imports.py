@@ -3,8 +3,6 @@
 import ast
 import copy
 import tomllib
-from importlib import import_module
-from importlib.util import find_spec
 
 import pytest
 from grimp import build_graph
@@ -53,15 +51,3 @@ def test_of_our_packages_a_chapter_imports_the_library_only(chapter):
     names |= {n.module for n in nodes if isinstance(n, ast.ImportFrom)}
     assert LIBRARY in {name.partition(".")[0] for name in names}
     assert not any(name.startswith("autograde") for name in names)
-
-
-@pytest.mark.parametrize("program", ["docs/conf.py", "nbgrader_config.py"])
-def test_what_is_imported_of_our_packages_outside_them_exists(program):
-    """Only `make site` and nbgrader run these programs."""
-    nodes = ast.walk(ast.parse((ROOT / program).read_text(encoding="utf-8")))
-    froms = [(n.module, n.names) for n in nodes if isinstance(n, ast.ImportFrom)]
-    names = [(module, alias.name) for module, aliases in froms for alias in aliases]
-    ours = [each for each in names if each[0].startswith((LIBRARY, "autograde"))]
-    assert ours
-    for module, name in ours:
-        assert hasattr(import_module(module), name) or find_spec(f"{module}.{name}")

@@ -103,13 +103,8 @@ WHOLE = (0.6, 0.2, 0.3, 0.9, 0.6, 0.3)
 CARD_TEXT, WARM_TEXT = [2, 0, 1], [0, 2, 0, 1, 2]
 
 
-check_speculative_sample = check_of(
-    globals(),
-    "speculative_sample",
-    check_draft_block,
-    check_speculative_accept,
-    check_speculative_step,
-)
+_PARTS = check_draft_block, check_speculative_accept, check_speculative_step
+check_speculative_sample = check_of(globals(), "speculative_sample", *_PARTS)
 
 
 def expect_sampled(

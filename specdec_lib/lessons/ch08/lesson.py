@@ -17,13 +17,8 @@ from specdec_lib.lessons.ch08.models import (
     WatchedModel,
     model_tables,
 )
-from specdec_lib.lessons.checking.answers import (
-    committed,
-    make_answered,
-    make_reveal,
-    read_tables,
-    truths_of,
-)
+from specdec_lib.lessons.checking import answers
+from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.describing import describe
 from specdec_lib.lessons.checking.examples import (
     Different,
@@ -54,7 +49,7 @@ U = torch.tensor([0.5, 0.5, 0.5]).double()
 _BLOCK = (_P.expand(3, 3, 3), _Q.expand(3, 2, 3), _DRAFTED, R, U)
 
 # Texts of the example models, each with the generator's seed, and what is said of wrong passes.
-_DATA = read_tables(__package__, "examples.toml")
+_DATA = answers.read_tables(__package__, "examples.toml")
 EXAMPLES = [(text.pop("seed"), TextRequest(**text)) for text in _DATA["text"]]
 FAULT_ADVICE = _DATA["advice"]
 
