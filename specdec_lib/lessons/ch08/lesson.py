@@ -10,22 +10,13 @@ from itertools import accumulate
 
 import torch
 
+from specdec_lib.lessons.ch08 import models
 from specdec_lib.lessons.ch08.diagnosis import TextRequest, diagnose, diagnose_error
-from specdec_lib.lessons.ch08.models import (
-    WatchedCache,
-    WatchedGenerator,
-    WatchedModel,
-    model_tables,
-)
-from specdec_lib.lessons.checking import answers
+from specdec_lib.lessons.ch08.models import WatchedCache, WatchedGenerator, WatchedModel
+from specdec_lib.lessons.checking import answers, examples
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.describing import describe
-from specdec_lib.lessons.checking.examples import (
-    Different,
-    expect,
-    expect_value_error,
-    visible_check,
-)
+from specdec_lib.lessons.checking.examples import Different, expect, visible_check
 from specdec_lib.lessons.checking.pasting import format_call
 from specdec_lib.lessons.checking.tables import check_of
 
@@ -56,7 +47,7 @@ FAULT_ADVICE = _DATA["advice"]
 
 def example_models(seed: int = 1, most: float = math.inf) -> tuple[WatchedModel, WatchedModel]:
     """A target of at most `most` passes and its draft, which note their passes in one list."""
-    target, draft = model_tables(seed)
+    target, draft = models.model_tables(seed)
     passes = []  # of both, in their order
     first = WatchedModel(target, "target", passes, most)
     first.code = f"*lesson.example_models({seed})"  # both of them
@@ -75,7 +66,7 @@ def check_rollback(function: Callable) -> None:
     for held, length in ((3, 4), (3, -1)):
         why = f"it cannot go back to {length} of {held} positions"
         cache = WatchedCache(range(held))
-        expect_value_error(function, cache, length, why=why)
+        examples.expect_value_error(function, cache, length, why=why)
         if cache.cuts:
             called = f"{format_call(function, (cache, length))} called truncate"
             raise Different(
