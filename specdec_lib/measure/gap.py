@@ -86,18 +86,10 @@ def speedup_breakdown(
     seconds = total.seconds / total.passes
     costs, block = draft.costs, seconds[name] / seconds["plain"]
     by_text = (frame.seconds / frame.passes).groupby([frame.prompt, frame.decoder]).sum().unstack()
-    return SpeedupBreakdown(
-        draft.alpha,
-        k,
-        {
-            "formula, v = 1": (costs.c, 1.0),
-            "verification": (costs.c, costs.v[k + 1]),
-            "in the loop": (0.0, block),
-        },
-        tokens_a_block,
-        tokens_a_block / block,
-        (tokens_a_block * by_text["plain"] / by_text[name]).tolist(),
-    )
+    steps = {"formula, v = 1": (costs.c, 1.0), "verification": (costs.c, costs.v[k + 1])}
+    steps["in the loop"] = 0.0, block
+    ratios = (tokens_a_block * by_text["plain"] / by_text[name]).tolist()
+    return SpeedupBreakdown(draft.alpha, k, steps, tokens_a_block, tokens_a_block / block, ratios)
 
 
 class DraftChoice(NamedTuple):

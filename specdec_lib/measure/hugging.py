@@ -189,11 +189,7 @@ def hf_generate(
 
 
 def generation_config(
-    model: PreTrainedModel,
-    new_tokens: int,
-    assistant: AssistantSettings = DEFAULT_ASSISTANT,
-    warp: Warp = GREEDY,
-    ends: EosIds = None,
+    model: PreTrainedModel, new_tokens: int, assistant: AssistantSettings, warp: Warp, ends: EosIds
 ) -> GenerationConfig:
     """All settings of a call, for the target and its draft: what is not named here is off.
 

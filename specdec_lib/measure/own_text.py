@@ -13,14 +13,7 @@ import pandas as pd
 from specdec_lib.assets import held_out_documents
 from specdec_lib.drafters.eagle import Eagle
 from specdec_lib.files import write_whole
-from specdec_lib.measure import prompts
-from specdec_lib.measure.acceptance import (
-    Reader,
-    acceptance,
-    cached_reader,
-    eagle_reader,
-    model_reader,
-)
+from specdec_lib.measure import acceptance, prompts
 from specdec_lib.measure.library_decoders import plain
 from specdec_lib.measure.prompts import EncodedDocument, Prompts
 from specdec_lib.models.catalogue import SMOLLM2
@@ -67,11 +60,11 @@ def written_texts(pair: Pair, starts: Prompts, warp: Warp, tokens: int) -> list[
     ]
 
 
-def draft_reader(pair: Pair, warp: Warp = Warp()) -> Reader:
+def draft_reader(pair: Pair, warp: Warp = Warp()) -> acceptance.Reader:
     """The distributions of what drafts for `pair`; of an EAGLE head for a block's first token."""
     if pair.head:
-        return eagle_reader(Eagle.from_folder(pair.target, pair.head), warp)
-    return model_reader(pair.draft, warp)
+        return acceptance.eagle_reader(Eagle.from_folder(pair.target, pair.head), warp)
+    return acceptance.model_reader(pair.draft, warp)
 
 
 def acceptance_figures(pair: Pair, texts: Sequence[EncodedDocument], warp: Warp) -> dict:
@@ -81,9 +74,9 @@ def acceptance_figures(pair: Pair, texts: Sequence[EncodedDocument], warp: Warp)
     """
     q, draft_at_1, rows = draft_reader(pair, warp), draft_reader(pair), []
     for text in progress(texts, "texts"):
-        p = cached_reader(model_reader(pair.target, warp))
-        found = acceptance(p, q, [text])
-        outside = acceptance(p, lambda ids: (draft_at_1(ids) == 0).float(), [text])
+        p = acceptance.cached_reader(acceptance.model_reader(pair.target, warp))
+        found = acceptance.acceptance(p, q, [text])
+        outside = acceptance.acceptance(p, lambda ids: (draft_at_1(ids) == 0).float(), [text])
         rows.append((found.positions, found.alpha, outside.alpha))
     positions, alphas, outsides = np.transpose(rows)
     alpha, outside = np.average([alphas, outsides], axis=1, weights=positions)

@@ -18,13 +18,7 @@ from torch import Tensor, nn
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import Eagle, load_eagle_head
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.measure.acceptance import (
-    Reader,
-    acceptance,
-    cached_reader,
-    model_reader,
-    ngram_reader,
-)
+from specdec_lib.measure import acceptance
 from specdec_lib.measure.costs import (
     CONTEXT_TOKENS,
     PassTask,
@@ -36,7 +30,7 @@ from specdec_lib.measure.prompts import encoded_documents
 from specdec_lib.measure.timing import interleaved_times
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.scale import parameter_count
+from specdec_lib.models.scale import weights_read
 from specdec_lib.progress import progress
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
@@ -70,16 +64,16 @@ class DraftBenchmark:
         self.unseen, self.positions = texts[1::2], positions
         self.target = Llama.from_folder(ASSETS / "target")
         self.vocab_size = self.target.vocab_size
-        self._p = cached_reader(model_reader(self.target))
+        self._p = acceptance.cached_reader(acceptance.model_reader(self.target))
 
-    def alpha(self, q: Reader) -> float:
+    def alpha(self, q: acceptance.Reader) -> float:
         """The mean of sum_x min(p(x), q(x))."""
-        return acceptance(self._p, q, self.unseen, self.positions).alpha
+        return acceptance.acceptance(self._p, q, self.unseen, self.positions).alpha
 
     def alphas(self, drafts: Mapping[str, Llama]) -> dict[str, float]:
         """Alpha of every draft."""
         named = progress(drafts.items(), "drafts")
-        return {name: self.alpha(model_reader(draft)) for name, draft in named}
+        return {name: self.alpha(acceptance.model_reader(draft)) for name, draft in named}
 
     def times(self, drafts: Mapping[str, Llama], target: Llama | None = None) -> Times:
         """Bare passes of `target`, which has the built-in distribution, and a step of every draft.
@@ -108,8 +102,7 @@ def draft_measurements(
     costs = costs_from_times(times).by_draft
     return {
         name: DraftMeasurement(
-            # The embedding is also the head. A pass only looks up a few rows of it.
-            parameters=parameter_count(draft.shape) - draft.embedding.numel(),
+            parameters=weights_read(draft.shape),
             tokens_per_second=1 / median(times[name]),
             alpha=alphas[name],
             costs=costs[name],
@@ -130,7 +123,9 @@ def first_layers(layers: int) -> Llama:
     return Llama(replace(weights, shape=shape, layers=list(weights.layers)[:layers]))
 
 
-def lookup_reader(lookup: Callable[[list[int], int], list[int]], vocab_size: int) -> Reader:
+def lookup_reader(
+    lookup: Callable[[list[int], int], list[int]], vocab_size: int
+) -> acceptance.Reader:
     """A lookup as a draft: 1 on the token that it gives; all 0 if it gives none."""
 
     def read(ids: list[int]) -> Tensor:
@@ -143,7 +138,7 @@ def lookup_reader(lookup: Callable[[list[int], int], list[int]], vocab_size: int
     return read
 
 
-def module_reader(model: nn.Module) -> Reader:
+def module_reader(model: nn.Module) -> acceptance.Reader:
     """A model of transformers, which may be in training, as a draft."""
 
     def read(ids: list[int]) -> Tensor:
@@ -196,7 +191,7 @@ def compare_drafts(
     counts = Counts.load(ASSETS / "ngrams.npz")
     for name, order in {"bigram counts": 2, "trigram counts": 3}.items():
         drafter = NgramDrafter(counts, order)
-        alpha = benchmark.alpha(ngram_reader(drafter))
+        alpha = benchmark.alpha(acceptance.ngram_reader(drafter))
         points[name] = (alpha, Costs(benchmark.c_of(drafter.distribution), v))
     try:
         alpha = benchmark.alpha(lookup_reader(prompt_lookup, benchmark.vocab_size))

@@ -6,17 +6,11 @@ from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import default_device, default_dtype, draft_dtype
 from specdec_lib.errors import dependency_error
+from specdec_lib.models import scale
 from specdec_lib.models.catalogue import BUILT_IN, DOWNLOAD_LIMIT, SMOLLM2, PairError, require_known
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair, require_memory
-from specdec_lib.models.scale import (
-    TARGET_COSTS,
-    grow_shape,
-    parameter_count,
-    size_ratio,
-    target_weights,
-)
 from specdec_lib.models.smollm2 import load_smollm2
 from specdec_lib.models.tokenizer import FileTokenizer
 
@@ -62,16 +56,17 @@ def load_built_in(name: str, cost: str | None, device: torch.device, dtype: torc
     """The built-in pair; with `cost`, its target made as slow as a larger one."""
     require_known("built-in draft", name, BUILT_IN_DRAFTS)
     if cost is not None:
-        require_known("target_cost", cost, tuple(TARGET_COSTS))
+        require_known("target_cost", cost, tuple(scale.TARGET_COSTS))
     plain, small = read_shape(ASSETS / "target"), read_shape(ASSETS / name)
-    shape = grow_shape(plain, TARGET_COSTS[cost]) if cost else plain
-    weights = parameter_count(shape) + parameter_count(small)
+    shape = scale.grow_shape(plain, scale.TARGET_COSTS[cost]) if cost else plain
+    weights = scale.parameter_count(shape) + scale.parameter_count(small)
     require_memory(weights * dtype.itemsize, dtype, device)
-    label = f"the built-in pair with its {name} draft, {size_ratio(plain, small)} by parameters"
+    ratio = scale.size_ratio(plain, small)
+    label = f"the built-in pair with its {name} draft, {ratio} by parameters"
     if cost:
-        slowed = f"slowed down to a cost of {size_ratio(shape, small)}"
+        slowed = f"slowed down to a cost of {scale.size_ratio(shape, small)}"
         label += f"; {slowed}, with the same distribution"
-    target = Llama(target_weights(cost, dtype, device))
+    target = Llama(scale.target_weights(cost, dtype, device))
     draft = Llama.from_folder(ASSETS / name, device, draft_dtype(device, dtype))
     tokenizer = FileTokenizer(assets.tokenizer(ASSETS))
     return Pair(BUILT_IN, target, draft, tokenizer, label, BUILT_IN_EOS)

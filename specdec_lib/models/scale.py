@@ -58,15 +58,9 @@ def grow_weights(weights: Weights, growth: Growth) -> Weights:
 
 def grow_shape(shape: Shape, growth: Growth) -> Shape:
     """The sizes after growth, which adds layers and takes none away."""
-    r = growth.width
-    return replace(
-        shape,
-        width=shape.width * r,
-        layers=growth.layers,
-        heads=shape.heads * r,
-        kv_heads=shape.kv_heads * r,
-        mlp=shape.mlp * r,
-    )
+    names = ("width", "heads", "kv_heads", "mlp")
+    wider = {name: growth.width * getattr(shape, name) for name in names}
+    return replace(shape, layers=growth.layers, **wider)
 
 
 def parameter_count(shape: Shape) -> int:

@@ -59,12 +59,6 @@ def test_the_course_is_the_nearest_one_upwards(courses: Path, monkeypatch, folde
     assert sys.path[0] == str(course.root)
 
 
-def test_a_variable_names_the_course_of_what_runs_elsewhere(courses: Path, monkeypatch):
-    monkeypatch.chdir(courses / "one")
-    monkeypatch.setenv(the_course.ROOT_VARIABLE, str(courses / "other"))
-    assert course_here().root == courses / "other"
-
-
 def test_a_file_of_settings_names_its_own_course_where_another_one_would_be_found(
     courses: Path, monkeypatch
 ):

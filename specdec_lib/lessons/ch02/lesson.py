@@ -6,23 +6,12 @@ from typing import Any
 
 from numpy import array, ndarray
 
-from specdec_lib.lessons.ch02.models import (
-    Q_AFTER,
-    TEMPERATURE,
-    draft_logits,
-    draft_model,
-    target_logits,
-)
-from specdec_lib.lessons.checking import check_of
+from specdec_lib.lessons.ch02 import models
+from specdec_lib.lessons.ch02.models import Q_AFTER, draft_logits, draft_model, target_logits
+from specdec_lib.lessons.checking import check_of, lending
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.examples import Different, expect
-from specdec_lib.lessons.checking.lending import (
-    CallLimitExceeded,
-    ScriptedRandom,
-    limit_calls,
-    read_only,
-    token_list,
-)
+from specdec_lib.lessons.checking.lending import ScriptedRandom, limit_calls, read_only
 
 __all__ = ["committed", "draft_model"]  # the latter in checks.toml
 
@@ -52,7 +41,7 @@ check_residual_distribution = check_of(globals(), "residual_distribution")
 def looks_back(tokens: list[int]) -> ndarray:
     """A draft by the last token but one. CallLimitExceeded for one token."""
     if len(tokens) < 2:
-        raise CallLimitExceeded(
+        raise lending.CallLimitExceeded(
             "called the draft with the last token alone: every call reads the whole text"
         )
     return Q_AFTER[tokens[-2]].copy()
@@ -103,13 +92,8 @@ WHOLE = (0.6, 0.2, 0.3, 0.9, 0.6, 0.3)
 CARD_TEXT, WARM_TEXT = [2, 0, 1], [0, 2, 0, 1, 2]
 
 
-check_speculative_sample = check_of(
-    globals(),
-    "speculative_sample",
-    check_draft_block,
-    check_speculative_accept,
-    check_speculative_step,
-)
+_PARTS = check_draft_block, check_speculative_accept, check_speculative_step
+check_speculative_sample = check_of(globals(), "speculative_sample", *_PARTS)
 
 
 def expect_sampled(
@@ -124,7 +108,7 @@ def expect_sampled(
 
     @functools.wraps(target)
     def noted(tokens: list[int]) -> ndarray:
-        reads.append(token_list(tokens))
+        reads.append(lending.token_list(tokens))
         return target(tokens)
 
     counted = limit_calls(calls, noted, "the target", "one call gives all rows of a block")
@@ -152,4 +136,4 @@ def _asking(
 ) -> tuple:
     """The arguments that ask for a text of the small models."""
     rng = ScriptedRandom(*numbers, why="a block draws 2n + 1, n at most left - 1")
-    return target_logits, draft_logits, prompt, k, count, TEMPERATURE, rng, eos
+    return target_logits, draft_logits, prompt, k, count, models.TEMPERATURE, rng, eos

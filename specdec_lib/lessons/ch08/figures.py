@@ -10,14 +10,7 @@ from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08 import lesson as ch08
 from specdec_lib.lessons.ch08.models import ModelPass, WatchedCache
 from specdec_lib.lessons.checking.answers import read_tables
-from specdec_lib.lessons.drawing.axes import (
-    CROSS,
-    chart,
-    panels,
-    pile_bars,
-    swatches,
-    uses_student_functions,
-)
+from specdec_lib.lessons.drawing import axes
 from specdec_lib.lessons.drawing.series import draw_series, series_text
 from specdec_lib.lessons.drawing.style import role, show
 from specdec_lib.lessons.drawing.tokens import FIRST_X, board, box_legend, boxes, write_at
@@ -53,7 +46,7 @@ def two_caches() -> None:
     show(ax.figure, f"The text before the block is {BEFORE}. {'; '.join(parts)}.")
 
 
-@uses_student_functions("rollback")
+@axes.uses_student_functions("rollback")
 def going_back(rollback: Callable) -> None:
     """The prediction's cache after its pass, and after the student's rollback."""
     read, k, accepted = ch08.READ_TOKENS, ch08.BLOCK_SIZE, ch08.N_ACCEPTED
@@ -75,31 +68,31 @@ def going_back(rollback: Callable) -> None:
     )
 
 
-@uses_student_functions("verify_block")
+@axes.uses_student_functions("verify_block")
 def distribution_of_blocks(verify_block: Callable) -> None:
     """Each position of a block of two: what is accepted, what is added, what is left open."""
     accepted, added, rows = computed.verdict_law(verify_block)
-    axes, parts = panels(3, (8.6, 3.4), ylabel="probability", sharey=True), []
-    for i, ax in enumerate(axes):
+    thirds, parts = axes.panels(3, (8.6, 3.4), ylabel="probability", sharey=True), []
+    for i, ax in enumerate(thirds):
         p = computed.LAW_P[i]
         open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * p
         masses = dict(zip(_PATHS, (accepted[i], added[i], open_mass), strict=True))
-        pile_bars(ax, range(3), masses, list(_PATHS.values()))
-        ax.plot(range(3), p, color="black", label="p, the target", **CROSS)
+        axes.pile_bars(ax, range(3), masses, list(_PATHS.values()))
+        ax.plot(range(3), p, color="black", label="p, the target", **axes.CROSS)
         ax.set_title(f"position {i + 1}")
         ax.set_xticks(range(3), ["token 0", "token 1", "token 2"])
         total = (accepted + added)[i] + open_mass
         parts.append(f"position {i + 1}: {np.round(total, 4).tolist()}, p {p.tolist()}")
     paths = (role(name) | {"label": label} for label, name in _PATHS.items())
-    handles = [*axes[0].lines, *swatches(paths)]
-    axes[0].figure.legend(handles=handles, loc="outside lower center", ncol=4)
+    handles = [*thirds[0].lines, *axes.swatches(paths)]
+    thirds[0].figure.legend(handles=handles, loc="outside lower center", ncol=4)
     show(
-        axes[0].figure,
+        thirds[0].figure,
         f"The distribution of your verify_block over {rows} rows. {'; '.join(parts)}.",
     )
 
 
-@uses_student_functions("speculative_generate")
+@axes.uses_student_functions("speculative_generate")
 def tokens_read(speculative_generate: Callable) -> None:
     """Which tokens each pass of the example models reads, in the order of the passes."""
     target, draft = ch08.example_models()
@@ -119,7 +112,7 @@ def tokens_read(speculative_generate: Callable) -> None:
     for position in range(len(whole)):
         write_at(ax, FIRST_X + position, 0.15, str(position), size=8)
     dresses = (role(name) | {"label": words} for name, words in _WORDS["readers"].items())
-    ax.legend(handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2)
+    ax.legend(handles=axes.swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2)
     words = "; ".join(f"the {model_pass.name} reads {_range(model_pass)}" for model_pass in shown)
     show(ax.figure, f"Passes of your loop in their order: {words}. The text: {text}.")
 
@@ -130,19 +123,19 @@ def _range(model_pass: ModelPass) -> str:
     return f"position {first}" if last == first else f"positions {first} to {last}"
 
 
-@uses_student_functions("speculative_generate")
+@axes.uses_student_functions("speculative_generate")
 def distribution_of_texts(speculative_generate: Callable) -> None:
     """The exact distribution of short texts by the student's loop, beside plain decoding's."""
     law, plain = computed.text_law(speculative_generate), computed.plain_law()
     apart = exact.total_variation_distance(law, plain)
     title = f"All texts of three tokens: total variation {apart:.1g}"
-    ax = chart(title, "probability", size=(8.2, 3.4))
+    ax = axes.chart(title, "probability", size=(8.2, 3.4))
     texts = list(product(range(2), repeat=computed.TEXT_LENGTH))
     names = [" ".join(map(str, text)) for text in texts]
     yours = [law.get(text, 0.0) for text in texts]
     theirs = [plain.get(text, 0.0) for text in texts]
     words = draw_series(ax, names, {"your loop": yours}, kind="bars", roles=("accepted",))
-    ax.plot(range(len(names)), theirs, color="black", label="plain decoding", **CROSS)
+    ax.plot(range(len(names)), theirs, color="black", label="plain decoding", **axes.CROSS)
     ax.legend()
     other = series_text(names, {"plain decoding": theirs})
     show(ax.figure, f"Distribution of texts. {words}; {other}. Total variation {apart:.1g}.")
@@ -150,7 +143,7 @@ def distribution_of_texts(speculative_generate: Callable) -> None:
 
 def broken_decoders(costs: Mapping[str, tuple[float, float, float]]) -> None:
     """What each forgotten step costs: tokens per pass, and at the right the texts' distance."""
-    left, right = panels(2, (8.6, 4.0))
+    left, right = axes.panels(2, (8.6, 4.0))
     names = [forgotten.replace(" ", "\n") for forgotten in costs]
     itself, usual, apart = zip(*costs.values(), strict=True)
     tokens = {"the target is its own draft": itself, "base drafts": usual}

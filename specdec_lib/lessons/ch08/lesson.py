@@ -10,27 +10,13 @@ from itertools import accumulate
 
 import torch
 
+from specdec_lib.lessons.ch08 import models
 from specdec_lib.lessons.ch08.diagnosis import TextRequest, diagnose, diagnose_error
-from specdec_lib.lessons.ch08.models import (
-    WatchedCache,
-    WatchedGenerator,
-    WatchedModel,
-    model_tables,
-)
-from specdec_lib.lessons.checking.answers import (
-    committed,
-    make_answered,
-    make_reveal,
-    read_tables,
-    truths_of,
-)
+from specdec_lib.lessons.ch08.models import WatchedCache, WatchedGenerator, WatchedModel
+from specdec_lib.lessons.checking import answers, examples
+from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.describing import describe
-from specdec_lib.lessons.checking.examples import (
-    Different,
-    expect,
-    expect_value_error,
-    visible_check,
-)
+from specdec_lib.lessons.checking.examples import Different, expect, visible_check
 from specdec_lib.lessons.checking.pasting import format_call
 from specdec_lib.lessons.checking.tables import check_of
 
@@ -54,14 +40,14 @@ U = torch.tensor([0.5, 0.5, 0.5]).double()
 _BLOCK = (_P.expand(3, 3, 3), _Q.expand(3, 2, 3), _DRAFTED, R, U)
 
 # Texts of the example models, each with the generator's seed, and what is said of wrong passes.
-_DATA = read_tables(__package__, "examples.toml")
+_DATA = answers.read_tables(__package__, "examples.toml")
 EXAMPLES = [(text.pop("seed"), TextRequest(**text)) for text in _DATA["text"]]
 FAULT_ADVICE = _DATA["advice"]
 
 
 def example_models(seed: int = 1, most: float = math.inf) -> tuple[WatchedModel, WatchedModel]:
     """A target of at most `most` passes and its draft, which note their passes in one list."""
-    target, draft = model_tables(seed)
+    target, draft = models.model_tables(seed)
     passes = []  # of both, in their order
     first = WatchedModel(target, "target", passes, most)
     first.code = f"*lesson.example_models({seed})"  # both of them
@@ -80,7 +66,7 @@ def check_rollback(function: Callable) -> None:
     for held, length in ((3, 4), (3, -1)):
         why = f"it cannot go back to {length} of {held} positions"
         cache = WatchedCache(range(held))
-        expect_value_error(function, cache, length, why=why)
+        examples.expect_value_error(function, cache, length, why=why)
         if cache.cuts:
             called = f"{format_call(function, (cache, length))} called truncate"
             raise Different(

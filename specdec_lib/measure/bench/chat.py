@@ -8,15 +8,7 @@ import torch
 
 from specdec_lib.device import dtype_name
 from specdec_lib.drafters.pair import drafter_of
-from specdec_lib.measure.bench.figures import (
-    BENCH_PROMPTS,
-    BEST_PLAIN,
-    SPECULATIVE,
-    by_turns,
-    fastest_decoder,
-    hf_fastest,
-    hf_target,
-)
+from specdec_lib.measure.bench import figures
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.hugging import CountedModel
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain, speculative
@@ -35,19 +27,20 @@ load_chat_pair = cache(partial(load_smollm2, None, CPU))
 
 def run_comparison(warp: Warp) -> tuple[pd.DataFrame, list[str]]:
     """Plain, ours and, if greedy, Hugging Face's two by turns; and how each of them runs."""
-    pair, chosen = load_chat_pair(torch.float32), long_answer_prompts(BENCH_PROMPTS)
+    pair, chosen = load_chat_pair(torch.float32), long_answer_prompts(figures.BENCH_PROMPTS)
     ours = speculative(pair.target, drafter_of(pair), pair.k, warp, CHAT_TOKENS)
+    in_each_dtype = partial(plain_decoders, warp)
     decoders = {
-        BEST_PLAIN: fastest_decoder(partial(plain_decoders, warp), chosen[0], CHAT_TOKENS),
-        SPECULATIVE: (f"float32, K = {pair.k}", ours),
+        figures.BEST_PLAIN: figures.fastest_decoder(in_each_dtype, chosen[0], CHAT_TOKENS),
+        figures.SPECULATIVE: (f"float32, K = {pair.k}", ours),
     }
     if warp == GREEDY:
         # transformers drafts with models only.
         folder, vocab_size = FOLDERS[DRAFT_MODEL], pair.target.vocab_size
         load_draft = partial(CountedModel.from_cut_folder, folder, vocab_size)
-        load = partial(hf_target, SMOLLM2), cache(load_draft)
-        decoders |= hf_fastest(*load, DRAFT_MODEL, chosen[0], CHAT_TOKENS)
-    return by_turns(decoders, chosen)
+        load = partial(figures.hf_target, SMOLLM2), cache(load_draft)
+        decoders |= figures.hf_fastest(*load, DRAFT_MODEL, chosen[0], CHAT_TOKENS)
+    return figures.by_turns(decoders, chosen)
 
 
 def plain_decoders(warp: Warp, tokens: int) -> dict[str, Decoder]:

@@ -14,7 +14,7 @@ from specdec_lib.drafters.pair import drafter_of
 from specdec_lib.measure.prompts import prompts
 from specdec_lib.models.catalogue import BUILT_IN
 from specdec_lib.models.pairs import load_pair
-from specdec_lib.models.scale import parameter_count
+from specdec_lib.models.scale import parameter_count, weights_read
 from specdec_lib.sampling import Greedy, Warp
 
 _COST, _TOKENS = "234m", 64
@@ -43,13 +43,12 @@ def print_overhead(name: str) -> None:
     speculative_generate(pair.target, drafter_of(pair), [prompt], pair.k, settings, Greedy())
     growth, needed = peak_memory() - before, 0
     for model in (pair.target, pair.draft):
-        numbers, shape = parameter_count(model.shape), model.shape
         if is_built_in:
-            cache = model.new_cache(1, len(prompt) + _TOKENS)
+            cache, numbers = model.new_cache(1, len(prompt) + _TOKENS), parameter_count(model.shape)
             needed += (numbers + cache.keys.numel() + cache.values.numel()) * model.dtype.itemsize
         else:
             # The embedding is the output matrix too, and is in the file once.
-            needed += (numbers - shape.vocab_size * shape.width) * torch.float16.itemsize
+            needed += weights_read(model.shape) * torch.float16.itemsize
     if pair.head:
         needed += (pair.head / HEAD_FILE).stat().st_size  # in float16
     print(growth / needed)

@@ -23,17 +23,10 @@ from specdec_lib.measure.experiment.survey import ExperimentMachine
 from specdec_lib.measure.hugging import CountedModel
 from specdec_lib.measure.library_decoders import GREEDY
 from specdec_lib.measure.prompts import chat_questions
+from specdec_lib.measure.race import turns
 from specdec_lib.measure.race.hf_lane import generate_lane
 from specdec_lib.measure.race.lanes import LaneMaker, student_lane
 from specdec_lib.measure.race.record import Race
-from specdec_lib.measure.race.turns import (
-    PLAIN_LANE,
-    LaneRunner,
-    Subject,
-    code_after,
-    questions_to,
-    run_lanes,
-)
 from specdec_lib.models.catalogue import SMOLLM2, PairError
 from specdec_lib.models.hf import Causal
 from specdec_lib.models.pair import Pair
@@ -63,7 +56,7 @@ class Contestants(NamedTuple):
     pair: Pair
     target: CountedModel
     draft: CountedModel
-    subject: Subject  # its prompts, and how they are shown
+    subject: turns.Subject  # its prompts, and how they are shown
     tokens: int  # new ones after each prompt
 
 
@@ -122,9 +115,9 @@ def contestants(machine: ExperimentMachine) -> Contestants:
         pair = replace(machine.pair, target=machine.target, draft=draft, label=label, k=_BUILT_IN_K)
         small = CountedModel.from_folder(ASSETS / _BUILT_IN_DRAFT, draft.dtype, device)
         target = CountedModel.from_size(machine.name, dtype, device)
-        subject = code_after(grid_prompts(machine, 0), lambda: machine.target, label)
+        subject = turns.code_after(grid_prompts(machine, 0), lambda: machine.target, label)
         return Contestants(pair, target, small, subject, GRID_TOKENS)
-    subject = questions_to(pair, chat_questions()[:TEXTS])._replace(ends=None)
+    subject = turns.questions_to(pair, chat_questions()[:TEXTS])._replace(ends=None)
     target = CountedModel.from_size(SMOLLM2, dtype, device)
     small = CountedModel.from_cut_folder(
         FOLDERS[DRAFT_MODEL], pair.target.vocab_size, pair.draft.dtype, device
@@ -145,7 +138,7 @@ def measure_contest(student: StudentDecoder, machine: ExperimentMachine) -> Cont
     lanes = loop_lanes(student, (models.target, models.draft), ours, pair.k)
     del lanes[SAME_PASS]
     batches = [[prompt] for prompt in models.subject.prompts]
-    runners, runs = run_lanes(lanes, batches, GREEDY, models.tokens)
+    runners, runs = turns.run_lanes(lanes, batches, GREEDY, models.tokens)
     about = {"pair": pair.label, "K": pair.k, **machine.about()}
     about |= {"date": f"{date.today()}", "loop": student.whose}
     speculative, plain = (
@@ -158,10 +151,10 @@ def measure_contest(student: StudentDecoder, machine: ExperimentMachine) -> Cont
     return Contest(about, runs.drop(columns="generation"), same, race, models)
 
 
-def _race(runners: Mapping[str, LaneRunner], subject: Subject, whose: str) -> Race:
+def _race(runners: Mapping[str, turns.LaneRunner], subject: turns.Subject, whose: str) -> Race:
     """Three of the decoders, to be replayed; the clock of a text begins with its prompt."""
     names = {
-        OWN_PASS: PLAIN_LANE,
+        OWN_PASS: turns.PLAIN_LANE,
         OWN_PASS + _SPECULATIVE: f"{whose} decoder",
         THEIRS + _SPECULATIVE: "Hugging Face's decoder",
     }

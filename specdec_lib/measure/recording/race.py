@@ -7,6 +7,7 @@ import json
 import runpy
 from dataclasses import asdict, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import specdec_lib
@@ -28,6 +29,8 @@ QUESTION = "What is the water cycle? Answer in one paragraph."
 K = 2
 _LONGEST = 150  # tokens of an answer
 _PICTURE = Path(specdec_lib.__file__).parents[1] / "docs" / "race_picture.py"
+# Draws the README's picture of the recorded race, and writes its numbers beside it.
+draw_race = partial(runpy.run_path, str(_PICTURE), run_name="__main__")
 
 
 def race_json() -> str:
@@ -36,11 +39,6 @@ def race_json() -> str:
     remark += "The draft also learned from texts on this topic."
     race = answer_race(load_pair(SMOLLM2, DRAFT_MODEL, device="cpu"), QUESTION, K)
     return json.dumps(asdict(replace(race, remarks=(remark,))), indent=1)
-
-
-def draw_race() -> None:
-    """Draw the README's picture of the recorded race, and write its numbers beside it."""
-    runpy.run_path(str(_PICTURE), run_name="__main__")
 
 
 def answer_race(pair: Pair, question: str, k: int) -> Race:

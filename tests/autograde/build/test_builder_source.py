@@ -97,6 +97,5 @@ def test_a_name_that_the_grader_needs_or_cannot_use_is_refused(tmp_path: Path, n
     with pytest.raises(AuthorError, match=re.escape(name)) as caught:
         read(tmp_path, TINY.replace('"square"', f'"{name}"'))
     assert ("Names of the grader's" in str(caught.value)) == (name in RESERVED_NAMES)
-    assert {"calls", "pass_message", "profile", "session", "value", "colab", "result"} <= set(
-        RESERVED_NAMES
-    )
+    reserved = {"calls", "pass_message", "profile", "session", "value", "colab", "result"}
+    assert reserved <= set(RESERVED_NAMES)

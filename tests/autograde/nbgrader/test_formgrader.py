@@ -109,10 +109,8 @@ def test_the_class_and_its_marks_are_seen(formgrader: Formgrader, course: Path):
     totals = {student: sum(points_of(course, student).values()) for student in STUDENTS}
     assert totals[ADA] == FULL > totals[CLEO] > 0
     formgrader.follow("Manual Grading", "gradebook")
-    assert formgrader.row(CHAPTER)[2:] == [
-        "2",
-        f"{feedback.points(sum(totals.values()) / 2)} / {TOTAL:g}",
-    ]
+    mean = feedback.points(sum(totals.values()) / 2)
+    assert formgrader.row(CHAPTER)[2:] == ["2", f"{mean} / {TOTAL:g}"]
     formgrader.follow(CHAPTER, f"gradebook/{CHAPTER}")
     assert formgrader.row(CHAPTER)[3] == "0 / 2"  # the written answers are not marked yet
     formgrader.list_submissions()

@@ -147,9 +147,7 @@ def test_a_page_that_takes_too_long_has_all_but_what_the_student_wrote(monkeypat
     slow.cells.append(new_markdown_cell(f"mine a{' ' * 100_000}b", id="extra-0"))
     usual.cells.append(new_markdown_cell("mine", id="extra-0"))
     with monkeypatch.context() as patch:
-        patch.setattr(
-            bounds, "CPU_SECONDS", 4
-        )  # the rest of the page takes one, or three under load
+        patch.setattr(bounds, "CPU_SECONDS", 4)  # the rest of the page takes one to three
         page = page_of(slow)
     assert "mine" not in page and "What you wrote is left out here" in page
     assert f"9.5 of {TOTAL:g} points" in page and "test_speculative_step" in page

@@ -30,8 +30,6 @@ def certain_model(following: Sequence[int]) -> TableModel:
 
 
 TARGET, DRAFT = dyadic_model(1), dyadic_model(2)
-HALVES = torch.tensor([[1, 1, 0, 0], [0, 0, 1, 1]], dtype=torch.float64) / 2
-LOW, HIGH = (TableModel(half.expand(V, V).clone()) for half in HALVES)  # disjoint supports
 COUNTS = Counts(
     unigram=np.array([4, 2, 1, 1]),
     bigram=np.array([[0, 1, 3], [0, 2, 1], [1, 0, 2], [2, 2, 5]]),

@@ -43,9 +43,8 @@ def test_every_row_of_a_batch_is_what_the_textbook_decoder_writes(
     for seed in range(0, 24, 4):
         random_source = uniforms(*range(seed, seed + 4)) if temperature else Greedy()
         if k:
-            result = speculative_generate(
-                TARGET, ModelDrafter(DRAFT), PROMPTS, k, settings, random_source
-            )
+            drafter = ModelDrafter(DRAFT)
+            result = speculative_generate(TARGET, drafter, PROMPTS, k, settings, random_source)
         else:
             result = plain_generate(TARGET, PROMPTS, settings, random_source)
         expected = [

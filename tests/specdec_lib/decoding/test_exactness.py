@@ -58,11 +58,8 @@ def plain(llamas: Llamas) -> Callable[[str, int], dict]:
 
 @pytest.mark.parametrize(("name", "size"), SIZES)
 def test_the_distribution_is_the_targets(llamas: Llamas, plain, name: str, size):
-    row = ROWS[name]
-    assert (
-        total_variation_distance(distribution(row.decoder(llamas, size)), plain(name, row.count))
-        < EXACT
-    )
+    actual = distribution(ROWS[name].decoder(llamas, size))
+    assert total_variation_distance(actual, plain(name, ROWS[name].count)) < EXACT
 
 
 @pytest.mark.parametrize("name", ROWS)

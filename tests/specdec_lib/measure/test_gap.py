@@ -54,12 +54,8 @@ def test_functions_that_do_not_run_are_replaced_and_odd_ones_give_a_k_that_can_r
     assert found == gap.draft_choices({"draft": ROW}, best_k, theory.walltime_speedup)
     assert "Your unwritten does not run yet" in capsys.readouterr().out
     for odd, k in ((99, 8), (-1, 1)):
-        assert (
-            gap.draft_choices({"draft": ROW}, lambda *args, odd=odd: odd, lambda *args: 1)[
-                "draft"
-            ].k
-            == k
-        )
+        found = gap.draft_choices({"draft": ROW}, lambda *args, odd=odd: odd, lambda *args: 1)
+        assert found["draft"].k == k
 
 
 def test_both_choices_are_clocked_on_the_same_texts_and_counted_on_more(monkeypatch):

@@ -53,9 +53,7 @@ def test_acceptance_is_the_mean_overlap_on_novel_positions():
 
     # Judged are the positions before the novel tokens 1 and 3: P against Q, and Q against Q.
     assert acceptance(p, q, texts) == Acceptance(alpha=(0.75 + 1) / 2, greedy=0.5, positions=2)
-    assert acceptance(p, q, texts, max_positions=1) == Acceptance(
-        alpha=0.75, greedy=0.0, positions=1
-    )
+    assert acceptance(p, q, texts, max_positions=1) == Acceptance(0.75, 0.0, 1)
 
 
 def test_without_fetched_weights_a_chat_is_left_out_in_a_line(tmp_path, monkeypatch, capsys):

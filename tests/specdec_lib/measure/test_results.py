@@ -20,9 +20,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path):
     path = write_results(frame, {"device": "a card"}, tmp_path / "a.json")
     found, about = read_results(path)
     pd.testing.assert_frame_equal(found, frame)
-    assert about == {"device": "a card"} and [each.name for each in tmp_path.iterdir()] == [
-        "a.json"
-    ]
+    assert about == {"device": "a card"} and list(tmp_path.iterdir()) == [path]
 
 
 def test_two_machines_stand_side_by_side(tmp_path: Path):
