@@ -43,8 +43,8 @@ from specdec_lib.lessons.widgets import draft_tree_simulator
 # | --- | --- | --- |
 # | Who drafts? | a small model | a trained head on the target's own states |
 # | In which shape? | a chain of `K` tokens | several candidates for a place; a tree |
-# | Who verifies? | a coin against `p/q` for each token | candidates in turn, or without a `q`; the block as a whole |
-# | When? | one step for each token, then the pass | all tokens in one step |
+# | How is it judged? | a coin against `p/q` for each token | candidates in turn, or without a `q`; the block as a whole |
+# | When are the tokens drafted? | one step for each token, then the pass | all tokens in one step |
 #
 # The speed-up is still `E / (D + v)` (chapter 04). `E` is tokens per pass. `D` (drafting) and `v` (the target's pass)
 # are times, counted in one-token target passes.
@@ -126,8 +126,8 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 
 # %% [markdown]
 # The distribution is `p` for any number of candidates. This is the rule of SpecInfer (2023). But an exact rule could
-# accept more: with two candidates yours accepts 0.87, and the best one over 0.99. SpecTr (2023) lies between. The best
-# rule can be computed: Global Resolution (ICLR 2026) takes under 100 ms a token, longer than many a pass.
+# accept more: with two candidates yours accepts 0.87, and the best one over 0.99. SpecTr (2023) lies between. Global
+# Resolution (ICLR 2026) computes the best rule, in under 100 ms per token: longer than many a pass.
 #
 # ## A tree
 #
@@ -231,7 +231,7 @@ lesson.check_walk_tree(walk_tree)
 #
 # Is a tree better than a chain? Six draft tokens are drawn from `q`. The chain writes 3.95 tokens per pass, the tree
 # "two by two" (two nodes, and two more after each) only 2.63. But the chain needs six draft steps, and the tree two,
-# one a level. A pass over either takes 1. Above which `c` is the tree faster? Write a number from 0 to 0.5.
+# one per level. A pass over either takes 1. Above which `c` is the tree faster? Write a number from 0 to 0.5.
 
 # %% solution="prediction_07_b"
 ### BEGIN SOLUTION
@@ -256,8 +256,8 @@ lesson.reveal("prediction_07_b", prediction_07_b)
 #
 # ## Candidates that nobody drew
 #
-# The tree in EAGLE's released code (2024) differs from yours in one point: its candidates are not drawn. They are the
-# draft's most probable tokens. What is `q` then? It is 1 on the proposed token, and 0 on every other. If the draft
+# The tree in EAGLE's released code (2024) differs from yours in one point: its candidates are not drawn, but the draft's
+# most probable tokens. What is `q` then? It is 1 on the proposed token, and 0 on every other. If the draft
 # always proposes B, how likely is B to be accepted by the rule of chapter 02, and what is the residual?
 
 # %%
@@ -304,7 +304,7 @@ lesson.check_one_hot_accept(one_hot_accept)
 
 # %% [markdown]
 # Always proposed, B is accepted with probability 0.30; drawn from `q`, with 0.667. But now several *different* tokens
-# can be tried in turn, as EAGLE's code does at each node, with your function in the middle:
+# can be tried in turn, as EAGLE's code does at each node; `accept` is yours:
 
 
 # %%
@@ -325,7 +325,7 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 # %% [markdown]
 # The output is `p` again, and the candidates' probabilities *add up*. With three candidates the gap to drawn
 # ones is nearly closed, since no token comes twice. By default vLLM, SGLang, TensorRT-LLM and llama.cpp give a draft
-# token exactly this chance, `p(x)`.
+# token this chance, `p(x)`.
 #
 # <details><summary>Block verification: chains can be verified better, too</summary>
 #
@@ -349,6 +349,7 @@ figures.top_candidates(one_hot_accept, eagle_turn, P, Q, most=3)
 # **hidden state**, which the target's last layer, its LM head, turns into the next token's distribution. From the
 # last state, `h`, the target draws a token `x`. A head gets both and predicts the token after `x`. For the next draft
 # token there is no state of the target, so the head puts its own output `g` in its place.
+# `s` are states of several layers.
 #
 # | year | drafter | reads | drafts `K` tokens in |
 # | --- | --- | --- | --- |
@@ -407,6 +408,7 @@ def head_step(hidden: np.ndarray, token: int, head) -> np.ndarray:
 #    one's into `softmax`.
 
 # %% tags=["demo"]
+print("Loading PyTorch and the target: some seconds.")
 from specdec_lib.assets import tokenizer
 from specdec_lib.device import use_half_the_cores
 from specdec_lib.measure import strategies
@@ -430,16 +432,16 @@ for hidden, x, head, chosen in strategies.places_of(target, text):
 print(f"Of {len(text) - 1} places {agreed[0]} agree with x, and {agreed[1]} with the favourite in its place")
 
 # %% [markdown]
-# It does: fewer places agree without `x`. Medusa's heads read no `x`, and are smaller than EAGLE's layer. Here `alpha`
-# is 0.29 for a small Medusa head, 0.34 for one with matrices of six times the rank, and 0.41 for a small one that sees
-# `x` (21 November 2026; `drafters.md` in the repository's docs).
+# It does: fewer places agree without `x`. Medusa's heads read no `x`, and are smaller than EAGLE's layer. Late in
+# short trainings, `alpha` on the training text was 0.29 for a small Medusa head, 0.34 for one with matrices of six
+# times the rank, and 0.41 for a small one that sees `x` (21 November 2026; `docs/drafters.md`).
 #
 # <details><summary>The same on a published chat model</summary>
 #
 # For SmolLM2-135M-Instruct this course has a draft model of 6.1 million parameters and an EAGLE head of 2.4 million.
 # Each learned from about half a million tokens that the target wrote. On the target's answers to 24 other questions
 # `alpha` is 0.34 and 0.38 at temperature 1. Two draft tokens make greedy decoding 1.09 and 1.16 times as fast (AMD
-# EPYC, 28 November 2026).
+# EPYC, 28 November 2026). Chapter 08's figure for this draft model is of five texts, so it differs.
 #
 # </details>
 #
@@ -500,7 +502,7 @@ lesson.reveal("prediction_07_c", prediction_07_c)
 # %% [markdown]
 # EAGLE-3 loses at the start: its first rate is a factor of *every* product. DFlash can afford five layers, since
 # they run once and not seven times, and that depth helps the first token most. The paper's own table has 2.40, 2.95
-# and 3.49 tokens per pass; your function finds them to within 0.03. But on Gemma4-12B, the same paper has EAGLE-3
+# and 3.49 tokens per pass; your function finds them within 0.03. But on Gemma4-12B, the same paper has EAGLE-3
 # ahead of DFlash on every benchmark. So ask for the rates, not the name.
 #
 # ### Why do the rates rise?
@@ -514,11 +516,11 @@ reached = [np.mean(easy_and_hard**i) for i in range(6)]
 print("  ".join(f"{after / before:.2f}" for before, after in zip(reached[:-1], reached[1:], strict=True)))
 
 # %% [markdown]
-# EAGLE-3 does not get better. The blocks get easier!
+# EAGLE-3 need not get better: easier blocks are enough.
 #
 # ### What engines print
 #
-# A log divides by *all* blocks at each position: it prints products. This line of llama.cpp gives its mean as 2.92.
+# A log divides by *all* blocks at each position: it prints products. For the numbers below, llama.cpp's own mean is 2.92.
 
 # %% tags=["demo", "shown"]
 printed = [0.805, 0.632, 0.483]

@@ -9,7 +9,7 @@
 # - **Code**: three functions, from one line about a cache to a whole decoder.
 # - **Demo**: break your own decoder, then race it.
 #
-# **You come with** a decoder that reads the whole text again in every pass. **You build** the decoder that people
+# **You come with** a decoder that reads the whole text in every pass. **You build** the decoder that people
 # run: two models, two caches, one loop. **You leave with** its speed on *your* machine, beside Hugging Face's.
 
 # %%
@@ -29,7 +29,7 @@ from specdec_lib.lessons.ch08 import broken, figures, charts
 # tokens. Target and draft have a cache each.
 #
 # The text is `a b`. Both caches hold `a`, and neither model has read `b` yet. The draft reads `b` and proposes `c`,
-# then reads `c` and proposes `d`. The target reads `b c d` in one pass. What happens next depends on the verdict:
+# then reads `c` and proposes `d`. The target reads `b c d` in one pass. The rest depends on the verdict:
 
 # %% tags=["demo"]
 figures.two_caches()
@@ -44,8 +44,8 @@ figures.two_caches()
 #
 # One rule covers both cases, the **invariant** of the loop:
 #
-# > Between two blocks each cache holds a prefix of the text, without at least its last token. A model's next pass
-# > reads everything that its cache lacks.
+# > Between two blocks each cache holds a prefix of the text, with at least its last token missing. A model's next
+# > pass reads everything that its cache lacks.
 #
 # ## The protocol: a model, and a cache that can go back
 #
@@ -106,7 +106,7 @@ def rollback(cache, length: int) -> None:
 
 # %% [markdown] hints="rollback"
 # 1. Three cases, in this order: the length is impossible, there is nothing to do, or you cut.
-# 2. int(cache.length[0]) is how many positions the one row holds.
+# 2. `int(cache.length[0])` is how many positions the one row holds.
 # 3. Raise ValueError unless `0 <= length <= held`; `cache.truncate(length)` if `length < held`.
 
 # %% tags=["demo"]
@@ -124,9 +124,9 @@ lesson.check_rollback(rollback)
 # Take a row with the verdicts yes, no, yes: `1, 0, 1`. The cumulative product is `1, 0, 0`, and its sum is 1: one
 # draft token is kept.
 #
-# The next token is drawn from row `count` of `p` minus row `count` of `q`. After a block that was accepted whole,
-# `q` has no such row. Add a row of **zeros** below `q`: then the residual is `p` itself, and the same line draws
-# the bonus token. An `if` has turned into a row of zeros.
+# The next token is drawn from the positive part of row `count` of `p` minus row `count` of `q`, normalised. After a
+# block that was accepted whole, `q` has no such row. Add a row of **zeros** below `q`: then the residual is `p`
+# itself, and the same line draws the bonus token. An `if` has turned into a row of zeros.
 #
 # The rule becomes a product. Draft token $x_i$ is accepted if and only if
 #
@@ -148,7 +148,7 @@ lesson.check_rollback(rollback)
 # residual is `[0, 1, 0]`: the next token is 1.
 #
 # **The tests also check.** An equal product rejects: at temperature 0 every `r` is 0, and a token with `p = 0` must
-# not pass. Don't convert to half precision. No argument changes. For a tenth of the points, grading alone looks for
+# not pass. Don't convert to half precision. No argument changes. For a tenth of the points, only grading looks for
 # loops over rows, `item()` and `tolist()`: use none.
 #
 # The figure makes one call with 3,456 rows, every block of two with every coin of a grid. Each bar should end at
@@ -175,10 +175,10 @@ def verify_block(
 
 # %% [markdown] hints="verify_block"
 # 1. Decide on all draft tokens of all rows at once, then count up to each row's first rejection.
-# 2. gather(-1, drafted[..., None]) picks the probabilities of the drafted tokens. A cumulative product of the
+# 2. `gather(-1, drafted[..., None])` picks the probabilities of the drafted tokens. A cumulative product of the
 #    verdicts is 1 up to the first rejection and 0 after it.
-# 3. With count (B,): pad q by one row of zeros, take p and q at [torch.arange(B), count], clamp their difference at
-#    0, divide it by its sum, and call sample_rows.
+# 3. With `count` `(B,)`: pad `q` by one row of zeros, take `p` and `q` at `[torch.arange(B), count]`, clamp their
+#    difference at 0, divide it by its sum, and call `sample_rows`.
 
 # %% tags=["demo"]
 figures.distribution_of_blocks(verify_block)
@@ -267,13 +267,13 @@ def speculative_generate(
 
 
 # %% [markdown] hints="speculative_generate"
-# 1. The text ends with one token that nobody has read. feed reads whatever is missing, so the prompt, that token
+# 1. The text ends with one token that nobody has read. `feed` reads whatever is missing, so the prompt, that token
 #    and a bonus token need no case of their own.
-# 2. A block: n, the numbers, n draft tokens one by one, one pass of the target over what it has not read, the
+# 2. A block: `n`, the numbers, `n` draft tokens one by one, one pass of the target over what it has not read, the
 #    verdict, the new tokens, two rollbacks.
-# 3. Both caches go back to at most len(text) - 1 positions. The draft may hold fewer: rollback(draft_cache,
-#    `min(held, len(text) - 1)`). With n = 0 there is no q to join: `torch.cat([*q, p[:, :0]], 1)` is right for
-#    every n.
+# 3. Both caches go back to at most `len(text) - 1` positions. The draft may hold fewer:
+#    `rollback(draft_cache, min(held, len(text) - 1))`. With `n = 0` there is no `q` to join:
+#    `torch.cat([*q, p[:, :0]], 1)` is right for every `n`.
 
 # %% [markdown]
 # The picture shows what your loop feeds to two small models, pass by pass. Find the blocks that were accepted
@@ -303,6 +303,7 @@ figures.distribution_of_texts(speculative_generate)
 # With `MINE = False` the library's loop runs instead.
 
 # %% tags=["demo"]
+print("Loading the measuring code: about 5 s.")
 import re
 
 from specdec_lib.assets import tokenizer
@@ -352,6 +353,7 @@ lesson.committed("prediction_08_b", prediction_08_b, 0, 3)
 # *base*. The distance of the texts is exact.
 
 # %% tags=["demo"]
+print("The decoder with each mistake, on two pairs: about 12 s.")
 target, base = strategies.built_in_models("target", "base").values()
 figures.broken_decoders(broken.fault_costs(our_decoder().generate, target, base, prompts(4)))
 lesson.reveal("prediction_08_b", prediction_08_b)
@@ -454,6 +456,7 @@ show_table(our_decoder().acceptance_table(pairs, starts, lambda ids: lesson.clos
 # ## What this machine has
 
 # %% tags=["demo"]
+print("Loading, then a pass of each kind 15 times: about 12 s.")
 machine = survey.load_machine()
 show_table(machine.passes(), "v in passes of the target over one token, and c of each draft")
 
@@ -464,10 +467,10 @@ show_table(machine.passes(), "v in passes of the target over one token, and c of
 # ## Against Hugging Face
 #
 # A program is a loop and a forward pass, and a fair race changes one at a time. So your loop runs on Hugging Face's
-# own forward pass, with the very models that `generate` gets, and again on the library's, which reads 16 bits a
+# own forward pass, with the very models that `generate` gets, and again on the library's, which reads 16 bits per
 # weight on a CPU where theirs reads 32. Each loop also runs without drafts: yours with `k = 0`.
-# Five texts, greedy, by turns. The models are SmolLM2-135M-Instruct and its 6M draft, if you have run `specdec
-# fetch smollm2-135m`; else the built-in pair stands in.
+# Five texts, greedy, each decoder in turn. The models are SmolLM2-135M-Instruct and its 6M draft, if you have run
+# `specdec fetch smollm2-135m`; else the built-in pair.
 #
 # From here on a speed-up is the median over the texts of a ratio of times, with its **quartiles**: half of the
 # texts lie between them. If 1 lies there too, the run shows no difference.
@@ -486,24 +489,25 @@ prediction_08_c = 1.0
 lesson.committed("prediction_08_c", prediction_08_c, 0, 10)
 
 # %% tags=["demo"]
+print("Loading, then five decoders in turn: about a minute.")
 met = contest.measure_contest(our_decoder(), machine)
 charts.contest(met)
 lesson.reveal("prediction_08_c", prediction_08_c, met.speedup("the loop")[0])
 
 # %% [markdown]
-# Equal passes say that your loop *is* the algorithm. Now the same for SmolLM2, as recorded with this chapter's
+# Equal passes say that your loop *is* the algorithm. For comparison, SmolLM2 as recorded with this chapter's
 # solution:
 
 # %% tags=["demo"]
 charts.contest(contest.recorded_contest())
 
 # %% [markdown]
-# Drafts lose where a block takes more plain passes than it writes tokens.
+# Drafting loses where a block takes longer than plain decoding of its tokens.
 #
 # ## The experiment
 #
 # Leviathan et al. ran one target with three drafts at two temperatures. You do the same on built-in models, with the
-# best `K` by your measured `v`. Before it was slowed down, the target has 17, 8 and 4 times the weights of *small*,
+# best `K` by your measured `v`. Before it was slowed down, the target had 17, 8 and 4 times the weights of *small*,
 # *base* and *large*.
 
 # %% tags=["demo"]
@@ -524,7 +528,7 @@ en_de = [row for row in papers.paper_table("leviathan_2_4") if row.task == "EnDe
 charts.beside_the_paper(rows, en_de)
 
 # %% [markdown]
-# The paper's rows are of other models on another machine: compare the *pattern*, not the height.
+# The paper has other models and another machine: compare the *pattern*, not the height.
 #
 # And on a graphics card? This chapter's solution ran on an H200 on 27 November 2026: the built-in target at the
 # cost of 7B, bfloat16, greedy, draft *large*, `K = 4`.
@@ -560,8 +564,8 @@ charts.beside_the_paper(rows, en_de)
 # ```
 #
 # In its table, *printed* is a paper's speed-up in the same task: Spec-Bench's draft model for Vicuna, T5-XXL in Table 2 for
-# FLAN-T5, Chinchilla for all others. Without the extra `published`, built-in texts stand in, and no figure stands
-# beside them.
+# FLAN-T5, Chinchilla for all others. Without the extra `published`, built-in texts stand in, and no published
+# number stands beside them.
 #
 # </details>
 #
@@ -583,8 +587,8 @@ trace_picture(**traces.first_trace(met.models))
 # A larger draft pays if the tokens that it adds to a block are worth more than the K c that it adds to the block's
 # price. In the paper c goes from 0.02 to 0.11, while alpha rises by 0.09 or less at temperature 1, so the cheapest
 # wins. Beside a slow target all three c are small, and alpha decides; beside a fast one c decides. If the quartiles
-# of two drafts overlap, this run names no winner. More texts, by turns on a quiet machine, or drafts that differ by
-# more than the spread, would.
+# of two drafts overlap, this run names no winner. More texts, with the drafts in turn on a quiet
+# machine, or drafts that differ by more than the spread, would.
 
 # %% [markdown]
 # ## Quiz
@@ -665,7 +669,7 @@ lesson.answered("quiz_08_b", quiz_08_b)
 # %% tags=["demo"]
 from specdec_lib.lessons.drawing.race import show_race
 
-show_race([met.race], yours=f"{our_decoder().whose} decoder")
+show_race([met.race])
 
 # %% [markdown]
 # In chapter 00 you watched this race. Now you have run it.

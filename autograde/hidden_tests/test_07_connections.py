@@ -139,6 +139,7 @@ def candidate_edges(rng):
     p, q = np.array([0.25, 0.75]), np.array([0.75, 0.25])
     yield [0, 0], p, q, np.array([0.9, 0.1]), 0.3
     yield [1, 0], q, q, np.array([0.9, 0.1]), 0.3
+    yield [0], np.array([0.0, 1.0]), q, np.array([0.0]), 0.3  # 0 is not below 0
 
 
 @multi_candidate_accept.group(
@@ -301,6 +302,7 @@ def certain_edges(rng):
     only = np.array([0.0, 1.0, 0.0])
     yield 1, only, 0.9, 0.5
     yield 0, only, 0.3, 0.5
+    yield 2, only, 0.0, 0.5  # 0 is not below 0
     yield 2, np.array([0.5, 0.5, 0.0]), 0.4, 0.75
     yield 1, np.array([0.5, 0.25, 0.25]), 0.75, 0.1  # a change of p in place would show
 

@@ -295,6 +295,12 @@ def may_end_inside(request: TextRequest) -> bool:
     return is_whole(request) and first not in (*request.prompt, *others[-1:]) and bool(others)
 
 
+def ends_later(request: TextRequest) -> bool:
+    """Whether eos_id ends the text, after one block or more that were accepted whole."""
+    whole = verdicts(request)[:-1]
+    return bool(whole) and all(whole) and request.text[-1] == request.eos_id
+
+
 def generated(student: Student, request: TextRequest, strict: bool = False) -> RemoteModel:
     """Let the student write, and compare the text with the solution's; returns the target."""
     pair = pair_of(request, request.passes)
@@ -331,6 +337,7 @@ def test_generation_ends(student, solution, rng):
         asked(solution, rng, is_whole, most=6, k=12),
         asked(solution, rng, is_whole, prompt=(2, 0), most=6, eos_id=2),
         written(solution, seed, prompt, eos_id=first),
+        asked(solution, rng, ends_later, eos_id=3),
         asked(solution, rng, is_whole, most=0),
     ):
         target = generated(student, request, strict=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from specdec_lib.lessons.checking.answers import PRINT_WIDTH, read_tables
-from specdec_lib.lessons.drawing.axes import chart, label_rows, legend_below
+from specdec_lib.lessons.drawing.axes import chart, label_rows, legend_below, write_beside
 from specdec_lib.lessons.drawing.series import series_text, show_table
 from specdec_lib.lessons.drawing.style import ACCEPTED_COLOUR, show
 
@@ -34,7 +34,7 @@ def contest(met: "Contest") -> None:
     table = met.by_decoder()
     names = (name.partition(" with") for name in table.index)
     table.index = [_WORDS["decoders"][lane].format(whose) + rest + end for lane, rest, end in names]
-    show_table(table, f"{what}. {about['device']}, {about['date']}")
+    show_table(table, f"{what}. {about['device']}, {about['date']}. {_WORDS['medians']}")
     names = _WORDS["speedups"].items()
     speedups = {words.format(whose): met.speedup(name) for name, words in names}
     ax = chart("Two loops, two forward passes", size=(9.0, 3.0))
@@ -42,8 +42,8 @@ def contest(met: "Contest") -> None:
     medians, lows, highs = zip(*speedups.values(), strict=True)
     ax.hlines(y, lows, highs, color="black")
     ax.plot(medians, y, "D", color=ACCEPTED_COLOUR)
-    for height, found in zip(y, speedups.values(), strict=True):
-        ax.text(max(found[2], 1) + 0.08, height, spread(*found), va="center")
+    beside = (max(high, 1) for high in highs)  # clear of the line at 1
+    write_beside(ax, beside, y, (spread(*found) for found in speedups.values()))
     ax.axvline(1, color="black", linewidth=1)
     ax.set(xlabel="times as fast: median and quartiles of the texts", xlim=(0, max(highs) + 1.5))
     sentences = contest_sentences(met)

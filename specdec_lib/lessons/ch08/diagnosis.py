@@ -3,6 +3,7 @@
 A fact may lack the cause. But nothing is guessed: a wrong cause is worse than none.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -60,24 +61,28 @@ class TextRequest:
 def diagnose(request: TextRequest, got: list[int], passes: Sequence[ModelPass]) -> str:
     """What is said of `got`, which is not the text of `request`; `passes` are both models'."""
     question = next((ask for text, ask in request.slips if text == got), "")
-    known = question or _at_the_ends(request, got) or _in_a_cache(request, got, passes)
+    known = question or _at_the_ends(request, got, passes) or _in_a_cache(request, got, passes)
     return known or _parted(request, got)
 
 
-def diagnose_error(error: str, passes: Sequence[ModelPass]) -> str:
-    """What is said of a loop that raised an exception of the name `error`, if anything is."""
+def diagnose_error(request: TextRequest, said: str, passes: Sequence[ModelPass]) -> str:
+    """What is added to `said`, which reports an exception that a loop raised, if anything is."""
+    if "a non-empty " in said:  # of torch.cat and torch.stack
+        read = sum(model_pass.name == "target" for model_pass in passes)
+        is_last = request.drafts[-1:] == [0] and read >= len(request.blocks) - 1
+        return "The last block drafts n = 0 tokens: there is no q to join." if is_last else ""
     if not passes:
         return ""
     if not passes[-1].tokens:
         return _of_a_pass_without_a_token(passes)
     last = passes[-1]
     held = {model_pass.name: len(model_pass.held) for model_pass in passes}
-    if error == "ValueError" and held.get("target", 0) - held.get("draft", 0) == 1:
+    if "raised ValueError:" in said and held.get("target", 0) - held.get("draft", 0) == 1:
         return (
             f"The target's cache held {held['target']} positions, and the draft's {held['draft']}: "
             "the draft has not read the last token that it drafted."
         )
-    if error in ("RuntimeError", "IndexError") and last.name == "target":
+    if re.search("raised (Runtime|Index)Error:", said) and last.name == "target":
         return (
             f"The target's last pass began at position {last.start} and gave a row for each token "
             f"that it read, {len(last.tokens)} in all. For n draft tokens p is the "
@@ -99,11 +104,14 @@ def _of_a_pass_without_a_token(passes: Sequence[ModelPass]) -> str:
     )
 
 
-def _at_the_ends(request: TextRequest, got: list[int]) -> str:
+def _at_the_ends(request: TextRequest, got: list[int], passes: Sequence[ModelPass]) -> str:
     """The prompt in the text, or an end in the wrong place; empty if it is neither."""
     right, eos = request.text, request.eos_id
     if got == request.prompt + right:
         return "The prompt came back too. Return the new tokens only."
+    before = request.prompt + right[: -len(got)]
+    if got in request.blocks[1:][-1:] and before in [each.held[: len(before)] for each in passes]:
+        return "These are the last block's tokens only."
     if common_prefix_length(right, got) < min(len(right), len(got)):
         return ""
     if eos in right:

@@ -180,14 +180,9 @@ def expect_text(
             return
         why = ""
         if not returned:
-            why = diagnose_error(_name_of(wrong.__context__), pair[0].passes)
+            why = diagnose_error(request, str(wrong), pair[0].passes)
         elif written is not None and written != request.text:  # else its form is wrong
             why = diagnose(request, written, pair[0].passes)
         raise Different(f"{wrong} {why}".strip()) from None
     if request.temperature == 0 and rng.drew:
         raise Different(f"{function.__name__} drew random numbers at temperature 0.")
-
-
-def _name_of(error: BaseException | None) -> str:
-    """The name of what the student's function raised; from a grader's worker it comes wrapped."""
-    return error.name if hasattr(error, "what_happened") else type(error).__name__
