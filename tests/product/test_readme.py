@@ -61,7 +61,8 @@ def test_the_field_guide_has_the_tables_of_the_file_that_chapter_07_shows():
 
 def test_each_finding_has_a_line():
     listed = (ROOT / "findings" / "README.md").read_text(encoding="utf-8")
-    assert all(f"\n- `{path.name}`: " in listed for path in (ROOT / "findings").glob("*.sh"))
+    scripts = sorted(path.name for path in (ROOT / "findings").glob("*.sh"))
+    assert re.findall(r"^- `(.*?)`: .", listed, re.MULTILINE) == scripts
 
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
