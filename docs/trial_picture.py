@@ -8,7 +8,9 @@ alternative text is written anew with it.
 import contextlib
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import matplotlib
@@ -50,7 +52,7 @@ def drawn() -> tuple[Figure, str]:
     return show.call_args.args
 
 
-def solution(name: str):
+def solution(name: str) -> Callable[..., Any]:
     """A function of the chapter's solution."""
     text = CHAPTER.read_text(encoding="utf-8")
     code = re.search(rf"^def {name}\(.*?(?=^# %%)", text, re.M | re.S)[0]

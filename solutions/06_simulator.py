@@ -228,7 +228,7 @@ for draft_tokens, ms in enumerate(waits):
 # | 2 rows | 12 ms | 22 ms | 32 ms |
 #
 # One row alone writes 1, 1.5 or 1.75 tokens in a step: 10, 8 or 8.6 ms per token. So `choose_k(0, 1, ...)` is 1. If
-# one request waits and one runs, the step has two rows, and a token takes 12, 14.7 or 18.3 ms. So `choose_k(1, 1,
+# one request waits and one runs, the step has two rows, and each waits 12, 14.7 or 18.3 ms for a token. So `choose_k(1, 1,
 # ...)` is 0.
 #
 # **The tests also check.** p99 in traffic that you don't see.

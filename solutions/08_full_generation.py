@@ -6,7 +6,7 @@
 #
 # - **Intuition**: two caches and six letters.
 # - **Mathematics**: the rule of chapter 02 without a division and without a loop.
-# - **Code**: three functions, from one line about a cache to a whole decoder.
+# - **Code**: three functions, from five lines about a cache to a whole decoder.
 # - **Demo**: break your own decoder, then race it.
 #
 # **You come with** a decoder that reads the whole text in every pass. **You build** the decoder that people

@@ -42,6 +42,7 @@ def gather_sources(executed: dict[str, Path]) -> None:
     """
     files = {path.relative_to(DOCS).as_posix(): path.read_bytes() for path in files_below(DOCS)}
     for name in filter(lambda name: name.endswith(".md"), files):
+        files[name] = files[name].replace(b"](../CONTRIBUTING.md", b"](CONTRIBUTING.md")
         files[name] = without_links_to_code(files[name])
     for name in ROOT_PAGES:  # beside the guides there
         files[name] = (ROOT / name).read_bytes().replace(b"](docs/", b"](")

@@ -1,8 +1,8 @@
 """Train what the course ships: `python -m specdec_lib.training builtin`, `draft` or `head`.
 
 The built-in models take about two hours on two cores. The draft model and the EAGLE head of SmolLM2
-need the fetched target, which first writes the text: a million tokens take it an hour. If a
-training is stopped, the same command goes on with it.
+need the fetched target, which first writes the text: a million tokens take about three hours of
+one core. If a training is stopped, the same command goes on with it.
 """
 
 from argparse import ArgumentParser, Namespace
