@@ -320,7 +320,7 @@ lesson.reveal("prediction_04_c", prediction_04_c, share)
 # %% [markdown]
 # Both begin with the formula at `v = 1`. Each step takes account of what it left out:
 #
-# - **Verification.** A pass over `K + 1` tokens takes longer than a pass over one. What is left is the second promise.
+# - **Verification.** A pass over `K + 1` tokens takes longer than over one. For the second `K` this leaves its promise.
 # - **In the loop.** Between the passes Python draws and compares tokens, and a target pass pushes the
 #   draft's weights out of the processor's own cache.
 # - **Text.** The formula takes acceptances as independent and blocks as whole. They aren't
