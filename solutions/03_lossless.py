@@ -21,6 +21,7 @@ from specdec_lib.lessons.ch03.lesson import P, Q
 from specdec_lib.sampling import softmax
 
 # %% tags=["demo"]
+print("Loading the drawing code. This takes a moment.")
 from specdec_lib.lessons.ch03 import figures
 
 # %% [markdown]
@@ -77,7 +78,7 @@ linked_simulator("paths", target=P, draft=Q)
 # <details><summary>What there is to see</summary>
 #
 # What acceptance loses, correction gains: the two paths move, and their sum stays at `p`. Your prediction's rule is
-# 0.09 from `p`. A sample of 50 tokens from `p` itself is as far on average, and one of 500 tokens a third of that: the
+# 0.09 from `p`. A sample of 100 tokens from `p` itself is 0.064 from `p` on average, and one of 500 tokens 0.029: the
 # rule stands out after some hundreds of draws.
 #
 # </details>
@@ -138,13 +139,13 @@ lesson.check_acceptance_rate(acceptance_rate)
 #
 # ## Three conditions
 #
-# The proof has used three things without saying so:
+# The proof has used three things:
 #
 # 1. **The draft token is drawn from the very `q` that the rule uses.** Otherwise the accepted mass is
 #    not `min(p, q)`.
-# 2. **Draft, coin and correction are fresh draws.** A coin that has just rejected lies above the ratio. As
-#    the `u` of the correction it never reaches the beginning of the residual's line: after a rejected B it
-#    draws A one time in four instead of three times in four.
+# 2. **Draft, coin and correction are fresh draws.** A coin that has just rejected lies above the ratio. Lay the
+#    residual on a line from 0 to 1 and look up that coin there: it never reaches the beginning. After a
+#    rejected B it draws A one time in four instead of three times in four.
 # 3. **`p` belongs to exactly the text before the token.** A row too early or too late answers another question.
 #
 # If all three hold, every written token follows its `p`; the bonus token is drawn from it. The probability of a
@@ -152,8 +153,8 @@ lesson.check_acceptance_rate(acceptance_rate)
 #
 # ## A judge that follows every branch
 #
-# The proof is about a rule on paper. How do you judge the rule in somebody's code? In a sample, a small bias hides
-# in the noise. But a rule makes few decisions: follow all of them, and add up the probabilities.
+# How do you judge a rule in somebody's code? In a sample, a small bias hides in the noise. But a rule makes few
+# decisions: follow all of them, and add up the probabilities.
 #
 # For this, a rule asks an object `choices` for every draw; `choices.choose(probabilities)` returns an index:
 
@@ -172,9 +173,9 @@ def the_rule(p, q, choices):
 exact.distribution(lambda choices: the_rule(P, Q, choices))
 
 # %% [markdown]
-# `exact.distribution` runs the rule once for every branch and returns a dictionary: each token that came back, and
-# its **exact** probability. It expects a function of `choices` alone; the lambda fills in `p` and `q`. A token that
-# no branch returns is not in the dictionary.
+# `exact.distribution` runs the rule once for every branch and returns a dictionary: each token that came back, and its
+# **exact** probability. It expects a function of `choices` alone; the lambda fills in `p` and `q`. A token that no
+# branch returns is not in it.
 #
 # ### Exercise: is_lossless
 #
@@ -218,7 +219,7 @@ lesson.check_is_lossless(is_lossless)
 #
 # `sampler_match` is lossless: it writes a draw from `p` and hopes that the draft has guessed it. It keeps only the
 # sum of `p q`, here 0.305 instead of 0.80. Yet by default vLLM, SGLang, TensorRT-LLM and llama.cpp accept a draft
-# token `x` with probability `p(x)` and ignore `q`.
+# token `x` with probability `p(x)` and ignore `q`. A greedy draft, vLLM's default, loses nothing by it: `q(x)` is 1.
 
 
 # %%
@@ -258,7 +259,7 @@ lesson.reveal("prediction_03_b", prediction_03_b)
 # several are equal), while ratio and residual use all of `q`.
 #
 # **Arguments.** `p` and `q` are `(V,)`; the function returns a new array `(V,)`. If the ratio is 1 or more,
-# nothing is rejected and no residual is needed; `p` equal to `q` is such a case. No warning is allowed.
+# nothing is rejected and no residual is needed. No warning is allowed.
 #
 # **Example.** `p = [0.6, 0.4]`, `q = [0.55, 0.45]`: token 0 is always drafted and always kept, so the result is
 # `[1, 0]`.
@@ -320,17 +321,16 @@ figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 # What is wrong with `generate`? It cuts the draft's output down to the words that both models know. It lists them in
 # the order of `get_vocab()`, but reports `q` as if in the order of ids. So a token comes with the `q` of
 # another: condition 1. The order is a hash table's, new at every call (the last lines), so nearly every loading is
-# wrong, each in its own way. Listed by id, the same code is lossless.
+# wrong. Listed by id, the same code is lossless.
 #
 # ### Exercise: repair
 #
 # **Task.** Draft one token and report its logits, so that the acceptance code is lossless. In NumPy the two
-# lines of 2024 read `token = int(np.argmax(logits))` and `reported = logits`. More than one repair is right. The
-# draft must still follow `logits`: drawn from their softmax, or their argmax.
+# lines of 2024 read `token = int(np.argmax(logits))` and `reported = logits`. The draft must still follow `logits`:
+# drawn from their softmax, or their argmax.
 #
-# **Arguments.** `logits` is `(V,)`, and `choices` is what a rule gets: every random draw goes through it.
-# Return a tuple: the draft token, and the logits `(V,)` of which the library then takes the softmax.
-# `softmax(logits)` is given.
+# **Arguments.** `logits` is `(V,)`, and `choices` is what a rule gets: every random draw goes through it. Return a
+# tuple: the draft token, and the logits `(V,)` of which the library then takes the softmax. `softmax(logits)` is given.
 #
 # **Example.** On `np.log([0.6, 0.4])` the two lines draft token 0 with probability 1, and the `q` that they
 # report gives it 0.6.
@@ -369,7 +369,8 @@ lesson.check_repair(repair)
 # | `P` | `Q` | 0.80 | 0.30 |
 # | `[0.9, 0.1]` | `[0.6, 0.4]` | 0.70 | 0.90 |
 #
-# If both models have the same favourite, the argmax can win.
+# If both models have the same favourite, the argmax can win. To draw a token and report 1 on it is lossless too, but
+# keeps only the sum of `p q`.
 #
 # ## Temperature, top-k and top-p belong to both sides
 #
@@ -378,11 +379,10 @@ lesson.check_repair(repair)
 #
 # ### Exercise: warp
 #
-# **Task.** Turn logits into the distribution that is sampled. The temperature is already applied; you add top-k,
+# **Task.** Turn logits into the distribution that is sampled. `scaled` holds `logits / temperature`; you add top-k,
 # softmax, top-p, and divide what is left by its sum.
 #
-# **Arguments.** `logits` is `(V,)`. The function returns a new array `(V,)` that sums to 1. `softmax` is given.
-# No warning is allowed.
+# **Arguments.** `logits` is `(V,)`. The function returns a new array `(V,)` that sums to 1. No warning is allowed.
 #
 # - `top_k` keeps the k largest logits. Tokens tied with the k-th are all kept. If `top_k` is None, 0 or above V,
 #   all tokens are kept.
@@ -455,9 +455,9 @@ figures.alpha_by_temperature(warp)
 #
 # ## Your own decoder on trial
 #
-# The last accused is you. `carried` fetches your `speculative_sample` from chapter 02's notebook, in the folder
-# beside this one. It writes two tokens with `K = 1`, from `P` and `Q` behind your `warp`, and your judge compares
-# them with `P` alone behind `warp`. What happens if only one model gets it?
+# The last accused is you. `carried` fetches your `speculative_sample` from chapter 02's notebook. It writes two
+# tokens with `K = 1`, from `P` and `Q` behind your `warp`, and your judge compares them with `P` alone behind `warp`.
+# What happens if only one model gets it?
 
 # %% tags=["demo", "shown"]
 from specdec_lib.lessons.checking.carried import carried
@@ -467,8 +467,8 @@ sampler = 0.5, None, 0.7  # temperature, top-k, top-p
 figures.own_decoder(speculative_sample, warp, is_lossless, P, Q, sampler)
 
 # %% [markdown]
-# With `warp` on the target alone the decoder is still lossless. On the draft alone it is lossless too, but for a
-# sampler that nobody asked for. Ask of every promise: **lossless with respect to which sampler?**
+# With `warp` on the target alone the decoder is still lossless. On the draft alone your judge says no: the text follows
+# plain `P`, lossless only for a sampler that nobody asked for. So ask: **lossless with respect to which sampler?**
 #
 # <details><summary>min_p, penalties, and samplers that remember</summary>
 #
@@ -580,7 +580,7 @@ lesson.answered("quiz_03_b", quiz_03_b)
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# What is wrong with each sentence? Decide before you look.
+# What is wrong with each sentence?
 #
 # **You might read: "The acceptance rate is the sum of min(p, q)."**
 #

@@ -38,7 +38,7 @@ from specdec_lib.lessons.ch04 import figures, charts
 # Drafting gains most if the models agree, the draft is much cheaper, and the text is predictable.
 #
 # The formulas below assume that **each judged draft token is accepted with the same probability
-# `alpha`.** Real text doesn't obey this; chapters 05 and 06 measure how much that matters.
+# `alpha`.** Real text doesn't; chapters 05 and 06 measure how much that matters.
 #
 # ## How many tokens a block writes
 #
@@ -174,7 +174,7 @@ lesson.check_walltime_speedup(walltime_speedup)
 #
 # Each curve above with `c` above 0 has a top. Why? Look at one more draft token. It costs `c` and
 # adds, on average, a fraction of a token. Divide that by `c`, and you have its **yield**: the tokens
-# that it adds per target pass of time. Plain decoding writes 1. For `alpha = 0.5` and `c = 0.1`:
+# that it adds per target pass's worth of time. Plain decoding writes 1. For `alpha = 0.5` and `c = 0.1`:
 #
 # | draft token | it adds | its yield | speed-up so far | speed-up with it |
 # | --- | --- | --- | --- | --- |
@@ -195,9 +195,9 @@ figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
 #
 # **Task.** Return the `K` with the largest speed-up, the smallest of equals.
 #
-# **Arguments.** `alpha` and `c` are floats, and `c` may be 0. `v` is a list of floats: `v[K]` is the cost of
-# verification of a block with `K` draft tokens, so `v[0]` is 1. It is measured and may jump, so compare every `K` from
-# 0 to `len(v) - 1`. The function returns an int: 0 if no `K` is faster than plain decoding.
+# **Arguments.** `alpha` and `c` are floats, and `c` may be 0. `v` is a list of floats: `v[K]` holds `v(K+1)`, the
+# cost of verification for `K` draft tokens: no further + 1. So `v[0]` is 1. It is measured and may jump, so compare
+# every `K` from 0 to `len(v) - 1`. The function returns an int: 0 if no `K` is faster than plain decoding.
 #
 # **Example.** `best_k(0.5, 0.1, [1.0, 1.0, 1.0, 1.0])` returns 2, by the table above. With
 # `v = [1.0, 1.05, 1.3, 1.35]` it returns 1.
@@ -228,9 +228,8 @@ lesson.check_best_k(best_k)
 #
 # $$ \alpha^{K+1} > c \cdot \text{the speed-up so far}. $$
 #
-# It works like any average: only a yield above the average raises it. Plain decoding has the
-# speed-up 1, so at `v = 1` **some `K` pays exactly if `alpha > c`**, and then the speed-up is at
-# least `(1 + alpha)/(1 + c)` (Corollary 3.9 of Leviathan et al.).
+# Only a yield above the average raises an average. Plain decoding has the speed-up 1, so at `v = 1` **some `K` pays
+# exactly if `alpha > c`**, and then the speed-up is at least `(1 + alpha)/(1 + c)` (Corollary 3.9 of Leviathan et al.).
 #
 # In the map, for `alpha` from 0.6 to 0.8 and `c` from 0.02 to 0.1, the best `K` is between 3
 # and 11. The earlier curves are flat near their tops, so being off by one costs little.
@@ -268,7 +267,7 @@ lesson.reveal("prediction_04_b", prediction_04_b)
 # Now a real pair. As in chapter 00, a pass of the target costs as much as one of a model with 234
 # million parameters. Its three drafts share its tokenizer and were trained on the same text. The next
 # cell takes about 25 s. It measures `alpha` at temperature 1 on 3,000 positions of held-out text, `c` on
-# draft steps in a row, and `v` on passes over 1 to 9 tokens. Close other programs first. Your own
+# draft steps in a row, and `v` on passes over 1 to 9 tokens, so `K` is at most 8. Close other programs first. Your own
 # functions choose `K` at `v = 1` and with the measured `v`, and predict both speed-ups, the **promises**.
 
 # %% tags=["demo"]
@@ -321,15 +320,16 @@ lesson.reveal("prediction_04_c", prediction_04_c, share)
 # %% [markdown]
 # Both begin with the formula at `v = 1`. Each step takes account of what it left out:
 #
-# - **Verification.** A pass over `K + 1` tokens takes longer than a pass over one.
+# - **Verification.** A pass over `K + 1` tokens takes longer than over one. For the second `K` this leaves its promise.
 # - **In the loop.** Between the passes Python draws and compares tokens, and a target pass pushes the
 #   draft's weights out of the processor's own cache.
 # - **Text.** The formula takes acceptances as independent and blocks as whole. They aren't
 #   independent, and the end of a text cuts its last block short.
 #
 # On a CPU verification is usually the largest step, and it grows with `K`. That is the lesson: `v = 1`
-# made your own formula choose a `K` that is too large, and the measured `v` repairs it. On a graphics
-# card with one user, further tokens of a pass are almost free: `s` is almost 0, and both choices agree.
+# made your own formula choose a `K` that is too large, and the measured `v` repairs it, on a busy machine by less
+# than the noise. On a graphics card with one user, further tokens of a pass are almost free: `s` is almost 0, and both
+# choices agree.
 #
 # And with your numbers? Enter `alpha` and the times of a draft `step` and of target passes over
 # `one` token and over `nine`:
@@ -424,8 +424,7 @@ lesson.answered("quiz_04_b", quiz_04_b)
 #
 # ## The race again
 #
-# Chapter 02's race, with your `speculative_sample` and the draft and `K` that your `best_k` chose. A
-# larger `K` writes more tokens per pass, but each pass takes longer; a cheaper draft does the reverse.
+# Chapter 02's race, with your `speculative_sample` and the draft and `K` that your `best_k` chose.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.checking.carried import carried
@@ -485,13 +484,13 @@ print(f"weights {weights / 1e9:.1f} GB, cache {cache / 1e9:.1f} GB, slots {slots
 # | the target's probability of them | 0.54 | 0.67 | 0.73 | 0.91 | 1.00 |
 # | `alpha` | 0.34 | 0.37 | 0.38 | 0.39 | 0.39 |
 #
-# The second row is a bound for the third, and `alpha` stays far below it: this draft rarely has a rare
+# The target's probability bounds `alpha`, and `alpha` stays far below it: this draft rarely has a rare
 # token right. With 2,048 tokens a step takes about a third less time than with 12,288. (Measured on
 # 28 November 2026: 24 answers, 2,113 tokens, temperature 1, AMD EPYC.)
 #
 # </details>
 #
-# The last strategy needs no model at all. Write it.
+# The last strategy needs no model. Write it.
 #
 # ### Exercise: prompt_lookup
 #
@@ -543,10 +542,10 @@ from specdec_lib.measure import strategies
 # %% tags=["demo"]
 # After a restart of the notebook, run the imports at its top and your prompt_lookup first.
 use_half_the_cores()
+print("Measuring six drafts and your lookup takes about 10 s.")
 benchmark = strategies.DraftBenchmark()
 models = strategies.built_in_models("large", "base", "small")
 models["first layer"] = strategies.first_layers(1)
-print("Measuring six drafts and your lookup takes about 10 s.")
 drafts = strategies.compare_drafts(benchmark, models, prompt_lookup)  # alpha 0 if nothing is found
 charts.strategies(drafts)
 
@@ -610,6 +609,7 @@ lesson.check_distillation_loss(distillation_loss)
 # measured on the other half. 40 steps take about 10 s.
 
 # %% tags=["demo"]
+print("Loading the code for training takes about 5 s.")
 from specdec_lib.training.short import distil, trainable
 
 # %% tags=["demo"]
@@ -621,8 +621,8 @@ charts.show_learning_curve(curve, costs)
 # %% [markdown]
 # The draft is as fast as before; only `alpha` moved.
 #
-# You now have two drafts that need no second model, a loss that raises the `alpha` of any
-# other, and one question for the next draft that somebody offers you: is its `alpha` above its `c + s`?
+# You now have two drafts that need no second model (one may still not pay here), a loss that raises the `alpha` of any
+# trainable draft, and one question for the next draft: is its `alpha` above its `c + s`?
 #
 # ## Sources
 #
@@ -635,7 +635,7 @@ charts.show_learning_curve(curve, costs)
 # - Y. Zhou et al., *DistillSpec*, ICLR 2024, [arXiv 2310.08461](https://arxiv.org/abs/2310.08461): distilled drafts,
 #   on text of their own, with the divergence chosen by task and decoding. M. Elhoushi et al., *LayerSkip*, [arXiv
 #   2404.16710](https://arxiv.org/abs/2404.16710): early exit, with a target trained for it. A. Saxena, *Prompt Lookup
-#   Decoding*, 2023. The project [speculators](https://github.com/vllm-project/speculators) trains drafts for vLLM.
+#   Decoding*, 2023.
 # - Heads: DeepSeek-AI, *DeepSeek-V3*, [arXiv 2412.19437](https://arxiv.org/abs/2412.19437), for MTP;
 #   Y. Li et al., *EAGLE-3*, [arXiv 2503.01840](https://arxiv.org/abs/2503.01840); *DFlash*, [arXiv
 #   2602.06036](https://arxiv.org/abs/2602.06036).

@@ -60,7 +60,8 @@ def library_on_trial(judge: Callable, formula: Callable, p: np.ndarray, q: np.nd
     mixed = computed.rule_law(rules["its rule, assistant_ensemble_weight 0.5"], p, q)
     print(f"With weight 0.5 it writes {by_token(mixed)}; 0.5 p + 0.5 q is {by_token((p + q) / 2)}.")
     for _ in range(3):
-        print(f"get_vocab() lists {list(library.word_tokenizer(TOKEN_NAMES[:4]).get_vocab())}.")
+        words = library.word_tokenizer([*TOKEN_NAMES[:4], "own"])
+        print(f"A draft with a word of its own: get_vocab() lists {list(words.get_vocab())}.")
 
 
 @axes.uses_student_functions("is_lossless", "repair")

@@ -51,6 +51,8 @@ def expect_law(function: Callable, *args: object, gives: np.ndarray, **options: 
     try:
         expect(function, *args, gives=gives, **options)
     except Different as wrong:
+        if "in divide" in wrong.seen:  # 0/0: nothing was left
+            raise Different(wrong.seen.partition(" Did")[0], options["hint"]) from None
         general = " returned " in wrong.seen and wrong.hint and wrong.hint == options.get("hint")
         total = float(np.sum(function(*args))) if general else 1.0
         said = wrong.hint if abs(total - 1) < 1e-6 else f"It sums to {total:.3g}, and not to 1."
@@ -146,6 +148,9 @@ def _asked(
             f"{call} returned {describe(got)}, expected a tuple: the draft token, and the logits "
             f"that it reports, of shape {logits.shape}."
         )
+    if not np.isfinite(row.max()):
+        said = f"{call} reports the logits {describe(row)}, whose softmax is nan."
+        raise Different(said, "For a one-hot q report 0 on its token and -np.inf on the others.")
     return int(token), row.astype(float)
 
 

@@ -34,7 +34,7 @@ def carried(chapter: str, name: str, work: Path = Path("..")) -> Callable:
             exec(compile(tree, place, "exec"), names)
         except Exception as error:  # whatever a half-written cell does
             if own := ", ".join(re.findall(r"def (\w+)", source)):
-                print(f"Cell {number} of {path} does not run, so {own} is missing here: {error}")
+                print(f"A cell of {path} does not run, so {own} is missing here: {error}")
     return names[name]
 
 

@@ -33,18 +33,20 @@ UNSTEADY = (
     "Asked again, it gives another answer. Use the arguments alone: no random numbers of your own, "
     "and nothing that an earlier call has left."
 )
+_SHARED = "returned an array that shares its memory with an argument. Return a copy."
 _LESSONS = PACKAGE_FOLDERS[:2][-1]  # this package and what stands beside it
 
 
 class Different(AssertionError):
     """A call whose result is not the expected one; its text is written for the student.
 
-    `seen` is what happened, and `hint` the likely cause, if one is known.
+    `seen` is what happened, and `hint` the likely cause, if one is known. `returned` is an array
+    whose only fault so far is that it shares its memory with an argument.
     """
 
-    def __init__(self, seen: str, hint: str = "") -> None:
+    def __init__(self, seen: str, hint: str = "", returned: Any = None) -> None:
         super().__init__(f"{seen} {hint}".strip())
-        self.seen, self.hint = seen, hint
+        self.seen, self.hint, self.returned = seen, hint, returned
 
     def _render_traceback_(self) -> list[str]:
         """What a notebook shows: the message without the check's own frames, and how to ask."""
@@ -180,7 +182,8 @@ def guard_calls(function: Callable) -> Callable:
             warnings.simplefilter("always")
             got = function(*copies)
         if fault := _fault(function, args, copies, got, caught):
-            raise Different(f"{format_call(function, args)} {fault}")
+            shared = got if fault == _SHARED else None
+            raise Different(f"{format_call(function, args)} {fault}", returned=shared)
         return got
 
     return call
@@ -206,7 +209,7 @@ def _fault(
             return f"changed its argument {name}. {advice}"
     arrays = [arg for arg in copies if isinstance(arg, ARRAYS)]
     if isinstance(got, ARRAYS) and any(np.may_share_memory(got, arg) for arg in arrays):
-        return "returned an array that shares its memory with an argument. Return a copy."
+        return _SHARED
     return None
 
 
@@ -251,18 +254,26 @@ def expect(
     `no_answer`, so that a missing answer is told from a wrong one. `hint` is true of the example
     whatever came back. `asks` are wrong values, each with the question for exactly that value; it
     is said alone. Where several thoughts give one value, the question is followed by other calls
-    that tell them apart, each the arguments and what this thought gives.
+    that tell them apart, each the arguments and what this thought gives. For an error its name is
+    the wrong value.
     """
     __tracebackhide__ = True  # pytest shows the test that calls this
     texts = _texts_before(function, args)
     try:
         got = function(*args)
+    except Different as fault:
+        got = fault.returned  # its values first: a copy of wrong ones is no better
+        if got is None or difference(got, gives, form) is None:
+            raise
     except Exception as error:
         reraise_for_student(error)
         happened = getattr(error, "what_happened", None)
         call = texts[0] or format_call(function, args)
         message = f"{call} {happened or error_text(error)}; expected {describe(gives)}."
         hint = "In Python a power is written **." if " for ^:" in str(error) else hint
+        hint = "" if "NoneType" in str(error) else hint  # it speaks of values
+        by_error = (each for each in asks if isinstance(each[0], str) and each[0] in repr(error))
+        hint = next(by_error, ("", hint))[1]
         raise Different(message, "" if happened or _is_from_lesson(error) else hint) from None
     why = difference(got, gives, form)
     if why is None:
@@ -270,7 +281,9 @@ def expect(
         return got
     call = texts[0] or format_call(function, args)
     asked = _question(function, got, asks)
-    shown = (describe(got) + why, describe(gives)) if why else distinct_texts(got, gives)
+    is_whole = isinstance(got, float) and got.is_integer()
+    text = f"{got:.1f}" if is_whole else describe(got)  # "1" would be no float
+    shown = (text + why, describe(gives)) if why and not asked else distinct_texts(got, gives)
     returned = first_difference(got, gives, form) or "{}, expected {}".format(*shown)
     raise Different(f"{call} returned {returned}.", asked or ("" if why else hint))
 

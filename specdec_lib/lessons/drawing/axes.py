@@ -61,7 +61,8 @@ def _why_not(error: Exception, names: Sequence[str]) -> str:
     if isinstance(error, DependencyError):
         return f"{error} Your {all_names} has no part in this."
     if is_unwritten(error):
-        place = f" of {frames[-1].filename}" if ".ipynb" in frames[-1].filename else ""
+        notebook = frames[-1].filename.partition(", cell ")[0]  # no cell there has a number
+        place = f" of {notebook}" if ".ipynb" in notebook else ""
         return f"This cell uses your own {all_names}. Write it first: {frames[-1].name}{place}."
     message = getattr(error, "what_happened", getattr(error, "seen", None))
     if message or frames:

@@ -137,6 +137,7 @@ def test_a_check_refuses_an_array_that_is_an_argument():
     said = "(p=np.array([0.5, 0.5])) returned an array that shares its memory with an argument."
     assert said in refused(check_same, lambda p: p)
     check_same(lambda p: p.copy())
+    assert "expected" in refused(check_same, lambda p: p[:1])  # the values first
 
 
 @pytest.mark.parametrize(
