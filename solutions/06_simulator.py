@@ -32,7 +32,7 @@ from specdec_lib.lessons.drawing.series import series_figure
 # - **Two such requests that wait for each other.** Both write 3 tokens only if the draft is right in both. A step
 #   writes (3 + 1 + 1 + 1) / 4 = 1.5 tokens per request.
 #
-# In all three cases, half of the first draft tokens pass. One number can't describe a service.
+# In all three, half of the first draft tokens pass. One number can't describe a service.
 #
 # ## The slow requests
 #
@@ -320,7 +320,7 @@ figures.verdict_by_context(choose_k)
 
 # %% [markdown]
 # In the left column, drafting stops at 256 rows. With 250 tokens in each cache, 256 rows draft one token each.
-# MagicDec reports such gains. But the map assumes two things:
+# MagicDec reports such gains. The map assumes two things:
 #
 # | taken for granted | where it held | where it didn't |
 # | --- | --- | --- |
