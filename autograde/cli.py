@@ -110,7 +110,7 @@ def gates_command(chapters: Chapters = None) -> int:
         require_chapter(name)
     lines = [fault for name in names for fault in faults(name)]
     bugs = sum(len(bugs_of(name)) for name in names)
-    held = f"{', '.join(names)}: the gates hold; each of {bugs} known bugs is told its own cause"
+    held = f"{', '.join(names)}: the gates hold; each of {bugs} known bugs gets its own explanation"
     print("\n".join(lines) or held)
     return 1 if lines else 0
 
@@ -238,18 +238,26 @@ def export_command(
     table: Annotated[Path, Option("--lms", metavar="FILE", help="The table that the LMS gave.")],
     out: Annotated[Path, Option(metavar="FILE", help="The CSV file to write.")],
     column: Annotated[
-        str | None, Option(metavar="TEXT", help="Its header there, or the number in brackets.")
+        str | None,
+        Option(
+            metavar="TEXT",
+            help="The column for the marks: its header in the table, or the number in brackets "
+            "there.",
+        ),
     ] = None,
     encoding: Annotated[
-        str | None, Option(metavar="NAME", help="The table's, such as cp1252; default: UTF.")
+        str | None,
+        Option(
+            metavar="NAME", help="The table's encoding, such as cp1252; default: UTF-8 or UTF-16."
+        ),
     ] = None,
 ) -> int:
     """Write marks into the table of Canvas or Moodle.
 
     gradebook.db has marks by hand and penalties, a JSON file the tests' marks only. One column is
     filled in: the chapter's or, for moodle, Grade. What is not a number there, such as EX, stays.
-    If the LMS has another maximum than the chapter, marks are scaled to it. FILE is written in
-    UTF-8. 1: a graded student has no row in the table, or something else than a number in it.
+    If the LMS's maximum differs from the chapter's, marks are scaled to it. FILE is written in
+    UTF-8. 1: a graded student has no row in the table, or something other than a number in it.
     """
     from autograde.lms.commands import run_export
 

@@ -94,7 +94,7 @@ def current_course() -> Course:
     """The course of this process; its packages can be imported from now on.
 
     It is at `$AUTOGRADE_ROOT`, else in the nearest folder from the working folder upwards. Raises
-    UsageError if there is none, and for an unknown setting.
+    UsageError if there is none, and for a mistake in its settings.
     """
     course = _find_course()
     if course is None:
@@ -139,6 +139,9 @@ def _course_at(folder: Path) -> Course | None:
     if unknown := sorted(settings.keys() - known):
         names = ", ".join(sorted(known))
         raise UsageError(f"{file}: [tool.autograde] takes {names}, and not {unknown[0]}")
+    seed = settings.get("seed", 0)
+    if type(seed) is not int or seed < 0:
+        raise UsageError(f"{file}: the seed is {seed!r}; write a whole number from 0 on")
     return Course(folder, project.get("project", {}).get("name", folder.name), **settings)
 
 
@@ -204,11 +207,6 @@ class Chapter:
     """A chapter by its name NN_topic, which its notebook and its assignment have too."""
 
     name: str
-
-    @property
-    def number(self) -> str:
-        """The two digits that its name begins with."""
-        return self.name[:2]
 
     @property
     def source(self) -> Path:

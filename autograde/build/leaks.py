@@ -16,15 +16,17 @@ _LONG_LINE = 24
 def find_leaks(source: NotebookNode, release: NotebookNode) -> Iterator[str]:
     """Each run of lines of a solution or of a model answer in `source` that the release holds.
 
-    The whole release is searched, whichever cell the text came from. Three lines in a row give a
-    solution away; single lines are allowed.
+    The whole release is searched, whichever cell the text came from. One line of a longer
+    answer is allowed.
     """
     lines = [line for cell in release.cells for line in cell.source.split("\n")]
     released = "\n".join(["", *_stripped_code(lines), ""])
     for cell in filter(utils.is_solution, source.cells):
         for run in _runs(_answer_lines(cell)):
             if "\n".join(["", *run, ""]) in released and _gives_away(run, cell):
-                yield f"cell {cell.id}: the release holds its answer: {' / '.join(run)}"
+                answer = " / ".join(run)
+                problem = f"cell {cell.id}: the release holds its answer: {answer}"
+                yield f"{problem}. Take these lines out of the text"
 
 
 def _stripped_code(lines: list[str]) -> list[str]:

@@ -51,7 +51,8 @@ def outdated_notebooks(
     solutions: Path = SOLUTIONS, notebooks: Path = NOTEBOOKS, chapters: list[str] | None = None
 ) -> list[str]:
     """A line for every notebook that is out of date. Raises as `build_chapters` does."""
-    stale = [f"{path}: out of date" for path in _stale(solutions, notebooks, chapters)]
+    paths = _stale(solutions, notebooks, chapters)
+    stale = [f"{path}: out of date; run autograde build" for path in paths]
     return stale + (_orphans(solutions, notebooks) if chapters is None else [])
 
 

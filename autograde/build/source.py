@@ -14,6 +14,7 @@ from autograde.build import colab, looks
 from autograde.build.checks import check_cells
 from autograde.build.text import TextCell, text_cells
 from autograde.course import LIBRARY
+from autograde.intake.submission import GRADERS_IDS
 from autograde.nbgrader.regions import HIDDEN_TESTS
 
 METADATA = {
@@ -50,6 +51,9 @@ def _cell_ids(cells: list[TextCell]) -> Iterator[str]:
     counts: Counter[str] = Counter()
     for cell in cells:
         slug = _heading_slug(cell) or slug
+        if f"{slug}-".startswith(GRADERS_IDS):
+            problem = f"cells below this heading get ids that begin as the grader's own do: {slug}"
+            raise cell.error(problem, "Begin the heading with another word")
         if cell.kind != "plain":
             yield cell.grade_id
             continue

@@ -36,7 +36,7 @@ PACKAGES = ("ipython", "matplotlib", "numpy", "pytest", "torch", "transformers")
 def key(notebook: NotebookNode, chapter: str, isolation: str) -> str:
     """The fingerprint of one rebuilt submission, its outputs left out, and of how it is isolated.
 
-    A notebook that reads the solutions gets points where nothing keeps it from them.
+    The isolation is part of the key: without a sandbox a notebook could read the solutions.
     """
     answers = [
         [cell.id, cell.cell_type, cell.source]

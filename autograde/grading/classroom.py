@@ -9,8 +9,9 @@ at the same versions. Submissions are read, and results stored, on the machine t
 import gc
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import Pipe, get_context
@@ -27,6 +28,7 @@ from autograde.grading.result import Exercise, Grades, Result
 from autograde.hidden.collected import HiddenTests, with_hidden_tests
 from autograde.hidden.material import material_of
 from autograde.intake.submission import sanitise
+from autograde.sandbox import isolation, selftest
 
 CPU_TIME = Path("/sys/fs/cgroup/cpu.max")  # of a container, on Linux
 CONNECT_SECONDS = 15  # to a dask scheduler, and to its first worker
@@ -63,12 +65,11 @@ def grade_class(
     tasks = sorted(tasks_in(submitted, chapter), key=lambda task: task.chapter)
     students = sorted({task.student for task in tasks})
     grades: Grades = {student: {} for student in students}
-    if scheduler is None:
-        found = _results(tasks, Processes().grade, workers or usable_cores())
-    else:
-        found = _results(tasks, *cluster(scheduler, {task.chapter for task in tasks}))
-    for task, result in found:
-        grades[task.student][task.chapter] = result.to_json()
+    here = nullcontext((Processes().grade, workers or usable_cores()))
+    somewhere = cluster(scheduler, {task.chapter for task in tasks}) if scheduler else here
+    with somewhere as (grader, at_once):
+        for task, result in _results(tasks, grader, at_once):
+            grades[task.student][task.chapter] = result.to_json()
     return {name: dict(sorted(grades[name].items())) for name in students}
 
 
@@ -191,28 +192,31 @@ def _grade_chapter(
     return notebook, chapter
 
 
-def cluster(address: str, chapters: Iterable[str]) -> tuple[Grader, int]:
+@contextmanager
+def cluster(address: str, chapters: Iterable[str]) -> Iterator[tuple[Grader, int]]:
     """What grades on the workers of the dask scheduler at `address`, and how many these are.
 
     Raises UsageError if dask.distributed is missing, no scheduler with a worker answers, or a
-    worker has another version of what grades `chapters`.
+    worker has another version of what grades `chapters`, or another isolation.
     """
     try:
         from distributed import Client
     except ImportError:
         raise UsageError("--scheduler needs dask: pip install -e '.[cluster]'") from None
-    try:
-        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"no dask scheduler with a worker answers at {address}: {error}") from None
-    for chapter in sorted(chapters):
-        _require_same_grader(client, chapter)
+    with ExitStack() as opened:
+        try:
+            client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+            opened.enter_context(client).wait_for_workers(1, timeout=CONNECT_SECONDS)
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"no dask scheduler with a worker answers at {address}: {error}"
+            ) from None
+        _require_same_grader(client, chapters)
 
-    def grade(notebook: NotebookNode, chapter: str) -> Result:
-        return client.submit(_grade_alone, notebook, chapter, pure=False, retries=0).result()
+        def grade(notebook: NotebookNode, chapter: str) -> Result:
+            return client.submit(_grade_alone, notebook, chapter, pure=False, retries=0).result()
 
-    return grade, len(client.ncores())
+        yield grade, len(client.ncores())
 
 
 def _grade_alone(notebook: NotebookNode, chapter: str) -> Result:
@@ -221,11 +225,31 @@ def _grade_alone(notebook: NotebookNode, chapter: str) -> Result:
         return grade_now(notebook, chapter)
 
 
-def _require_same_grader(client, chapter: str) -> None:
-    """Raise UsageError if a worker would grade by other code than this machine."""
-    ours = grader_fingerprint(chapter)
-    theirs = client.run(grader_fingerprint, chapter, on_error="return")
-    if strange := [name for name, other in theirs.items() if other != ours]:
-        raise UsageError(
-            f"the worker {strange[0]} has another version of the course, of Python or of a package"
-        )
+def _require_same_grader(client, chapters: Iterable[str]) -> None:
+    """Raise UsageError if a worker would grade by other code, or in another isolation, than here.
+
+    Results are stored under this machine's isolation, so a worker's must be the same.
+    """
+    for chapter in sorted(chapters):
+        for worker, code in _on_workers(client, grader_fingerprint, chapter):
+            if code != grader_fingerprint(chapter):
+                raise UsageError(
+                    f"the worker {worker} has another version of the course, of Python or of a "
+                    "package: install the same commit with constraints.txt there"
+                )
+    for worker, mode in _on_workers(client, isolation.mode):
+        if mode != isolation.mode():
+            raise UsageError(
+                f"the worker {worker} has the isolation {mode}, this machine {isolation.mode()}: "
+                f"set {isolation.VARIABLE} alike on both, and start the worker again"
+            )
+    _on_workers(client, selftest.require_isolation)
+
+
+def _on_workers(client, function: Callable, *args: str) -> list[tuple[str, str]]:
+    """Each worker's name, with what `function` gives there. Raises UsageError if it fails."""
+    results = sorted(client.run(function, *args, on_error="return").items())
+    for worker, value in results:
+        if isinstance(value, Exception):
+            raise UsageError(f"the worker {worker} cannot grade: {type(value).__name__}: {value}")
+    return results

@@ -30,7 +30,7 @@ def grade(notebook: NotebookNode, chapter: str, grader: Grader | None = None) ->
     """The result of a rebuilt notebook: the stored one, else the one that `grader` gives.
 
     Without a grader it is graded in this process. What a time limit decided may be the fault of a
-    busy machine: it is not stored, so the next grading tries again. Raises as `grade_now` does.
+    busy machine: it is not stored, so the next grading repeats the run. Raises as `grade_now` does.
     """
     key = result_cache.key(notebook, chapter, isolation.mode())
     result = result_cache.load(key)

@@ -26,7 +26,7 @@ import pytest
 
 from autograde.sandbox.student import Call, Student
 
-Cases = Callable  # of a random generator: yields the arguments of a call, or a tuple of them
+Cases = Callable  # takes a random generator, and yields the arguments of calls: one, or a tuple
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Case:
     `own_error` is the same with the student's own answers above it. The two differ only if the case
     failed and was run again with the chapter's, of which `replaced` took the place of wrong ones.
     `seen` is the error less the advice that ends it. `cause` is the misconception that the test has
-    recognised by itself, `praise` what it says to who passed.
+    recognised by itself, `praise` what it says to whoever passed.
     """
 
     group: Group

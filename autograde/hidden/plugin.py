@@ -226,7 +226,7 @@ def _reason(error: BaseException | None) -> tuple[str | None, bool]:
     if isinstance(error, AssertionError) and str(error):
         return _cut(str(error)), False
     kind = type(error).__name__
-    return _cut(f"the result could not be judged ({kind}: {error})."), False
+    return _cut(f"the result could not be judged ({kind}: {error}). Tell your instructor."), False
 
 
 def _cut(message: str) -> str:

@@ -1,1 +1,1 @@
-"""For each chapter its hidden tests and known bugs, test_NN_topic.py."""
+"""Each chapter's hidden tests, test_NN_topic.py, and its known bugs, test_NN_topic.toml."""

@@ -131,8 +131,8 @@ def own_array(student: Student) -> None:
         call = shared[0]
         raise Different(
             f"{_text_of(student, call.function, call.args)} returned an array that shares its "
-            "memory with an argument. Return a copy: whoever changes the result would change p or "
-            "q."
+            "memory with an argument. Return a copy: whoever changes the result would change the "
+            "argument."
         )
 
 

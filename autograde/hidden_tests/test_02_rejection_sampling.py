@@ -30,7 +30,7 @@ test_quiz_02_b = quiz("quiz_02_b")
 
 
 def tokens(size: int, rng: np.random.Generator) -> list[int]:
-    """So many random tokens."""
+    """`size` random tokens."""
     return rng.integers(V, size=size).tolist()
 
 
@@ -109,11 +109,7 @@ def test_draft_block_drawn_tokens(student, solution, rng):
     expect_tokens(student, solution, drafting(rng))
 
 
-def drawn_from(rng):
-    yield from drafting(rng)
-
-
-@draft_block.group("the distributions it drew from; a list and an array", cases=drawn_from)
+@draft_block.group("the distributions it drew from; a list and an array", cases=drafting)
 def test_draft_block_drawn_from(student, solution, args):
     draft_block.assert_same(student, solution, args, form=True)
 

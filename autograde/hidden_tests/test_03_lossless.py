@@ -175,9 +175,6 @@ def test_warp_orders(student, solution, args):
     warp.assert_same(student, solution, args, hint, form=True)
 
 
-CUT = "\n        probs[order[1:][before[1:] >= top_p]] = 0"
-
-
 class ByName(Exercise):
     """An exercise on a rule, which the notebook's `verdict_on` gets by its name."""
 

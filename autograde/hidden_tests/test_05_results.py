@@ -137,9 +137,6 @@ def test_audit_rounded(student, solution, args):
     audit.assert_same(student, solution, args, hint, form=True)
 
 
-LIMIT, HIGHEST, FEWEST = "max(1 - highest, 1 / (k + 1))", "alpha + alpha_error", "- tokens_error"
-
-
 implied_alpha = Exercise("implied_alpha")
 
 

@@ -90,7 +90,7 @@ IN_TURN = (
 
 
 def candidates(number: int, accepted: tuple[int, ...], rng: np.random.Generator) -> tuple:
-    """So many candidates with p, q, coins and u, as `drafted`: they are a tree of one level."""
+    """`number` candidates with p, q, coins and u, as `drafted`: they are a tree of one level."""
     _, tokens, p, q, coins, u = drafted([-1] * number, accepted, rng)
     return tokens, p[0], q[0], coins, u
 
@@ -326,7 +326,7 @@ def lent_head(rng: np.random.Generator, scale: float = 1.0) -> Lent:
 
 
 def states(count: int, rng: np.random.Generator) -> np.ndarray:
-    """So many states (count, 2) in tenths, no two alike."""
+    """`count` states (count, 2) in tenths, no two alike."""
     return rng.choice(np.arange(-20, 21), (count, 2), replace=False) / 10
 
 
@@ -380,7 +380,7 @@ tokens_from_positions = Exercise("tokens_from_positions")
 
 
 def rates_of(count: int, rng: np.random.Generator) -> list[float]:
-    """So many acceptance rates of three digits, neither 0 nor 1, no two alike."""
+    """`count` acceptance rates of three digits, neither 0 nor 1, no two alike."""
     return (rng.choice(np.arange(200, 950), count, replace=False) / 1000).tolist()
 
 

@@ -87,9 +87,6 @@ def test_rollback_refused(student, solution):
         require_cuts(student, solution, held, length)
 
 
-CUT = "if length < held:\n        cache.truncate(length)"
-
-
 verification = Exercise("verify_block", expect_verdict)
 
 
@@ -353,8 +350,3 @@ def test_generation_reading(student, solution, rng):
         for fault in target.faults:
             before = f" It had read {describe(target.again[0])} before." if target.again else ""
             raise Different(f"With k={k} the target {fault}. {FAULT_ADVICE[fault]}{before}")
-
-
-TARGET_BACK = "        rollback(target_cache, len(text) - 1)\n"
-DRAFT_BACK = "        rollback(draft_cache, min(int(draft_cache.length[0]), len(text) - 1))\n"
-TARGET_WHOLE, DRAFT_WHOLE = (each.replace(" - 1)", ")") for each in (TARGET_BACK, DRAFT_BACK))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # importing it takes most of a second, and a session needs nothing of it
     from nbformat import NotebookNode
 
-# Characters. All answers of a chapter together have 4,000, the whole chapter 25,000.
+# Characters. All answers of a chapter together have 4,000, the whole chapter 36,000.
 MAX_CODE = 20_000  # of a cell
 MAX_MARKDOWN = 10_000  # of a cell
 MAX_NOTEBOOK = 100_000  # of all cells of a notebook

@@ -35,6 +35,10 @@ class UnsafePath(ValueError):
     """A path below a student's folder is not a regular file; the text says what it is."""
 
 
+class NothingThere(UnsafePath):
+    """The file, or a folder above it, does not exist."""
+
+
 def read_untrusted(root: Path, path: Path, max_bytes: int) -> bytes:
     """The bytes of a file that a student could have made: the only way to open such a file.
 
@@ -61,7 +65,7 @@ def _step(folder: int, name: str, flag: int) -> int:
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | flag, dir_fd=folder)
     except FileNotFoundError:
-        raise UnsafePath(f"there is no file {name}") from None
+        raise NothingThere(f"there is no {name}") from None
     except OSError:
         raise UnsafePath(f"{name} is a link, or no plain file") from None
     os.close(folder)
@@ -80,7 +84,7 @@ def _regular_bytes(handle: int, name: str, max_bytes: int) -> bytes:
             data = file.read(max_bytes + 1)  # it may have grown since
     size = max(len(data), status.st_size)
     if size > max_bytes:
-        raise UnsafePath(f"{name} has {size / 1e6:.0f} MB, {max_bytes / 2**20:.0f} are allowed")
+        raise UnsafePath(f"{name} has {size:,} bytes, {max_bytes:,} are allowed")
     return data
 
 

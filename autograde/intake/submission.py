@@ -21,11 +21,12 @@ from nbformat import NotebookNode
 
 from autograde.course import Chapter
 from autograde.intake import bounds
-from autograde.intake.files import UnsafePath, read_untrusted
+from autograde.intake.files import NothingThere, UnsafePath, read_untrusted
 
 MAX_BYTES = 20 * 2**20
-MAX_CELLS = 2000  # a release has about 60
+MAX_CELLS = 2000  # a release has fewer than 100
 MAX_LISTS = 500_000  # lists and objects in the file: Python needs up to 200 bytes for each
+GRADERS_IDS = ("extra-", "intake-", "course-")  # beginnings of the ids of cells that are added
 
 # The text of an answer cell whose name a cell of the student's own binds.
 DEFINED_ELSEWHERE = (
@@ -70,6 +71,8 @@ def read_submitted(root: Path, path: Path) -> bytes:
     """The bytes of a student's file, read by `read_untrusted`. Raises Unreadable."""
     try:
         return read_untrusted(root, path, MAX_BYTES)
+    except NothingThere:
+        raise Unreadable(f"nothing was handed in under the name {path.name}") from None
     except UnsafePath as error:
         raise Unreadable(
             f"{error}; hand in the notebook file itself, its outputs cleared"

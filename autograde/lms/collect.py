@@ -69,7 +69,11 @@ def collect_submissions(archive: Path, lms: str, chapter: str, submitted: Path) 
             pattern = _FILE_NAMES[lms].replace("CHAPTER", re.escape(chapter))
             attempts = list(_attempts(opened.infolist(), re.compile(pattern, re.DOTALL), result))
             if not attempts:
-                raise UsageError(f"{archive}: no notebook in it has a name that {lms} gives")
+                files = ", ".join(result.refused[:5]) or "no file"
+                raise UsageError(
+                    f"{archive}: no notebook in it has a name that {lms} gives. Download all "
+                    f"submissions of the assignment from {lms}. In it: {files}"
+                )
             for student, (latest, *_) in _by_student(attempts, chapter).items():
                 target = notebook_path(submitted / student, chapter)
                 write_if_changed(target, _read(opened, latest))

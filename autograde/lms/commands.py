@@ -88,9 +88,10 @@ def run_export(
     write_table(merged.table, out)
     print(f"{out}: {merged.n_filled} of {len(marks)} marks are in it")
     if merged.scale != 1:
-        print(f"the LMS has another maximum than the chapter: marks are times {merged.scale:g}")
+        scale = f"{merged.scale:g}"
+        print(f"the LMS's maximum differs from the chapter's: marks are multiplied by {scale}")
     _print("graded, and without a row of their own in the table", merged.not_in_table)
-    _print("something else than a number is in the table, and stays", merged.not_a_number)
+    _print("something other than a number is in the table, and stays", merged.not_a_number)
     _print("in the table, and without a mark", merged.not_graded)
     for status, title in UNFINISHED.items():
         _print(title, [student for student, mark in marks.items() if mark.status == status])

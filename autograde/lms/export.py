@@ -82,7 +82,7 @@ def marks_of(path: Path, chapter: str) -> dict[str, Mark]:
     """
     marks = (_in_gradebook if path.suffix == ".db" else _in_json)(path, chapter)
     if not marks:
-        raise UsageError(f"{path} has no marks of {chapter}")
+        raise UsageError(f"{path} has no marks of {chapter}: grade it first, or check --chapter")
     return marks
 
 

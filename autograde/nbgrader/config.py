@@ -109,5 +109,5 @@ def own_commands_first() -> None:
 
 
 def load_config() -> Config:
-    """The repository's nbgrader configuration."""
+    """The course's nbgrader configuration."""
     return PyFileConfigLoader(CONFIG_NAME, path=str(ROOT)).load_config()

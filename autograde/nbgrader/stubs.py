@@ -4,7 +4,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import ClearSolutions
 from nbgrader.utils import is_grade
 
-from autograde.course import AuthorError
+from autograde.course import AuthorError, current_course
 from autograde.nbgrader.regions import HIDDEN_TESTS, code_lines, split_at_region
 
 
@@ -12,7 +12,7 @@ def require_built(notebook: NotebookNode, place: str) -> None:
     """Raise AuthorError if a source notebook has graded code that the builder did not make.
 
     nbgrader would run the tests in such a cell; the grader here runs those of
-    `autograde/hidden_tests/` and no others, so nobody's answer would be graded.
+    the course's folder of hidden tests and no others, so nobody's answer would be graded.
     """
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and is_grade(cell)]
     foreign = [c.metadata.nbgrader.grade_id for c in code if HIDDEN_TESTS not in c.source]
@@ -20,7 +20,8 @@ def require_built(notebook: NotebookNode, place: str) -> None:
         raise AuthorError(
             f"{place}: its tests stand in its own cells ({', '.join(foreign)}), where this grader "
             "does not run them. Move the notebook's text to solutions/NN_topic.py and its tests to "
-            "autograde/hidden_tests/test_NN_topic.py, delete the notebook, and run: autograde build"
+            f"{current_course().hidden_tests}/test_NN_topic.py, delete the notebook, and run: "
+            "autograde build"
         )
 
 

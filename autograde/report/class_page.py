@@ -32,7 +32,7 @@ def _chapter_values(name: str, results: Results) -> dict[str, Any]:
         "mean": points(fmean(r["score"] for r in graded.values())) if graded else "0",
         "max_score": points(max(result["max_score"] for result in results.values())),
         "exercises": _exercises(graded),
-        "mistakes": _mistakes(name, graded),
+        "known_bugs": _known_bugs(name, graded),
         "failed": [(s, result["reason"]) for s, result in results.items() if s not in graded],
         "limited": ", ".join(s for s, result in results.items() if result.get("limited")),
     }
@@ -55,8 +55,8 @@ def _counts(scores: list[float]) -> str:
     return ", ".join(f"{count} with {points(score)}" for score, count in counts)
 
 
-def _mistakes(chapter: str, results: Results) -> list[tuple[str, ...]]:
-    """A row per known mistake, the most common first: its text, and its students."""
+def _known_bugs(chapter: str, results: Results) -> list[tuple[str, ...]]:
+    """A row per known bug, the most common first: its text, and its students."""
     texts = {bug.think: f"{bug.think} But {bug.because}" for bug in bugs_of(chapter)}
     students_by_cause: dict[str, list[str]] = {}
     for student, result in results.items():

@@ -28,7 +28,7 @@ def summary_markdown(result: Result) -> str:
         f"- [{n}](#test_{n}): {_score(e)}{_first_failure(e)}" for n, e in result.exercises.items()
     ]
     title = f"### Result: {_score(result)} from the tests"
-    limited = ["**A time limit decided.** Marking it again tries again.", ""]
+    limited = ["**A time limit decided this result.** Grading it again repeats the run.", ""]
     return "\n".join([title, "", *(limited if result.limited else []), *lines])
 
 

@@ -17,27 +17,27 @@ def print_table(grades: Grades) -> None:
     if not console.is_terminal:
         console.width = 1000  # enough for whole names in a file
     for chapter in sorted({name for student in grades.values() for name in student}):
-        results = {printable(s): c[chapter] for s, c in grades.items() if chapter in c}
+        results = [(printable(s), c[chapter]) for s, c in grades.items() if chapter in c]
         console.print(_table(chapter, results))
-        for student, result in results.items():
+        for student, result in results:
             if result["reason"]:
                 _print_line(console, f"{student}: not graded, {result['reason']}")
             if result.get("limited"):
                 _print_line(
-                    console, f"{student}: a time limit decided, so grading again tries again"
+                    console, f"{student}: a time limit decided; grade again to repeat the run"
                 )
 
 
-def _table(chapter: str, results: Mapping[str, ResultJson]) -> Table:
+def _table(chapter: str, results: list[tuple[str, ResultJson]]) -> Table:
     table = Table("student", title=chapter, title_justify="left")
-    exercises = next(iter(results.values()))["exercises"]
+    exercises = results[0][1]["exercises"]
     for name, exercise in exercises.items():
         first_word, _, rest = name.partition("_")
         header = f"{first_word}\n{rest}\nof {points(exercise['max_score'])}"
         table.add_column(header, justify="right")
     max_score = sum(exercise["max_score"] for exercise in exercises.values())
     table.add_column(f"total\n\nof {points(max_score)}", justify="right", style="bold")
-    for student, result in results.items():
+    for student, result in results:
         scores = map(_score, result["exercises"].values())
         table.add_row(escape(student), *scores, points(result["score"]))
     return table

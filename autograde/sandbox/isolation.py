@@ -123,7 +123,10 @@ DESCRIPTIONS = {
     BUBBLEWRAP: "bubblewrap, a sandbox for every submission",
     NONE: "none: a student's code runs with the rights of this account",
 }
-ADVICE = 'See docs/security.md, "Where there is no isolation", or grade with --unsafe-no-isolation.'
+ADVICE = (
+    'See "Where there is no isolation" in docs/security.md of the grader\'s repository, or grade '
+    "with --unsafe-no-isolation."
+)
 
 
 class NoIsolation(RuntimeError):

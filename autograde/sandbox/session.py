@@ -40,7 +40,7 @@ class ProcessEnded(Exception):
 
     @property
     def what_happened(self) -> str:
-        return f"did not come back: {self}"
+        return f"did not return: {self}"
 
 
 class CallTimedOut(ProcessEnded):

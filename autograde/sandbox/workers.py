@@ -87,6 +87,8 @@ class Worker:
         try:
             self.popen = subprocess.Popen(command, **pipes, **options)
         except OSError as error:
+            self.errors.close()
+            self.folder.cleanup()
             raise SandboxError(f"{command[0]} cannot be started: {error}") from None
         self.connection = wire.Connection(self.popen.stdout, self.popen.stdin)
         self.timed_out = False

@@ -12,9 +12,11 @@ from nbformat import NotebookNode
 
 from autograde.course import UsageError, chapter_names, notebook_path
 from autograde.grading.cache import grader_fingerprint
+from autograde.intake.bounds import TooCostly
 from autograde.intake.files import digest_of, write_if_changed
 from autograde.intake.submission import Unreadable, is_answer, parse, rebuild, release_of
 from autograde.report.feedback import points
+from autograde.sandbox.workers import SandboxError
 from autograde.selfstudy.mark import is_stub, mark_notebook
 
 MARKS_FOLDER = "marks"
@@ -89,11 +91,10 @@ def _mark_chapter(work: Path, chapter: str) -> bool:
         return False
     try:
         saved = path.read_bytes()
-        notebook = _rebuilt(saved, chapter)
-    except (OSError, Unreadable) as error:
+        result, html = mark_notebook(_rebuilt(saved, chapter), chapter)
+    except (OSError, Unreadable, TooCostly, SandboxError) as error:
         print(f"specdec mark: {path}: {error}", file=sys.stderr, flush=True)
         return False
-    result, html = mark_notebook(notebook, chapter)
     write_if_changed(page, html.encode("utf-8") + b"\n" + _stamp(saved, chapter))
     print(f"{chapter}: {points(result.score)} of {points(result.max_score)} points: {page}")
     return True

@@ -65,7 +65,7 @@ def grade_sample_class(course: Path, names: list[str]) -> None:
     nbgrader(course, "generate_feedback")
 
 
-def nbgrader(course: Path, command: str, chapter: str = "*") -> None:
+def nbgrader(course: Path, command: str) -> None:
     """Run one of nbgrader's commands on the class, with its log in the class's folder.
 
     One run takes all chapters: two at once would wait for each other's locks on the gradebook.
@@ -75,12 +75,12 @@ def nbgrader(course: Path, command: str, chapter: str = "*") -> None:
     environment = os.environ | {"SPECDEC_COURSE": str(course)}
     with log_file.open("a") as log:
         process = subprocess.run(
-            [sys.executable, "-m", "nbgrader", command, chapter],
+            [sys.executable, "-m", "nbgrader", command, "*"],
             cwd=ROOT, env=environment, stdout=log, stderr=log,
         )  # fmt: skip
     if process.returncode:
         tail = "\n".join(log_file.read_text().splitlines()[-15:])
-        raise SystemExit(f"nbgrader {command} {chapter} failed; the end of {log_file}:\n{tail}")
+        raise SystemExit(f"nbgrader {command} failed; the end of {log_file}:\n{tail}")
     print(f"  nbgrader {command}: {time.monotonic() - start:.0f} s", flush=True)
 
 

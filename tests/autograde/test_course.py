@@ -75,6 +75,7 @@ def test_a_file_of_settings_names_its_own_course_where_another_one_would_be_foun
     [
         ("", "no course found: looked in "),
         ("[tool.autograde]\nseeds = 7\n", "takes hidden_tests, kit, library, seed, and not seeds"),
+        ("[tool.autograde]\nseed = -1\n", "the seed is -1; write a whole number"),
         ("[tool.autograde\n", "pyproject.toml: Expected"),
     ],
 )

@@ -62,7 +62,9 @@ def test_check_says_what_is_out_of_date_and_a_build_writes_that(tmp_path: Path) 
     write_chapter(tmp_path, tiny_with("Some text.", "Some more text."))
     stale = [notebook_path(folder, "01_tiny") for folder in (solutions, notebooks)]
     assert build_chapters(solutions, notebooks, ["02_other"]) == []
-    assert outdated_notebooks(solutions, notebooks) == [f"{path}: out of date" for path in stale]
+    assert outdated_notebooks(solutions, notebooks) == [
+        f"{path}: out of date; run autograde build" for path in stale
+    ]
     assert build_chapters(solutions, notebooks) == stale
     assert "Some more text." in read(notebooks).cells[0].source
     (solutions / "02_other.py").unlink()

@@ -17,11 +17,12 @@ from classes.submitting import hand_in, run_nbgrader, text
 
 from autograde.build.release import release_into
 from autograde.cli import main
-from autograde.course import ROOT, chapter_names
+from autograde.course import ROOT, UsageError, chapter_names
 from autograde.grading import cache, classroom
 from autograde.hidden.material import material_of
 from autograde.intake.submission import release_of
 from autograde.nbgrader.stamps import STAMP
+from autograde.sandbox import isolation
 from autograde.tools.samples import STUDENTS, fill_answers, write_students
 
 CHAPTER = chapter_names()[5]  # one that is graded soon
@@ -204,3 +205,11 @@ def test_a_cluster_gives_the_same_bytes_and_is_refused_if_its_code_differs(
         monkeypatch.setattr(classroom, "grader_fingerprint", lambda chapter: os.getpid())
         with pytest.raises(ValueError, match="has another version"):
             classroom.grade_class(submitted, scheduler=address)
+
+
+def test_a_worker_with_another_isolation_is_refused(monkeypatch):
+    monkeypatch.setattr(isolation, "mode", lambda: "bubblewrap")
+    for theirs, words in (("none", "has the isolation none"), (OSError("x"), "OSError: x")):
+        client = Mock(run=Mock(return_value={"tcp://worker": theirs}))
+        with pytest.raises(UsageError, match=words):
+            classroom._require_same_grader(client, [])

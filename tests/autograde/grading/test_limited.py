@@ -44,9 +44,11 @@ def test_page_table_and_json_say_that_a_limit_decided(limited: Result, capsys):
     assert grades["ada"][CHAPTER]["limited"] and "limited" not in grades["ben"][CHAPTER]
     assert "time limit decided" in summary_markdown(limited)
     assert "time limit" not in summary_markdown(free)
-    assert "grading again tries again: ada." in " ".join(class_page(grades).split())
+    assert "grade again to repeat the run: ada." in " ".join(class_page(grades).split())
     print_table(grades)
     assert "ada: a time limit decided" in capsys.readouterr().out
+    print_table({"x\x1b": grades["ada"], "x\x1c": grades["ben"]})  # both are printed as x?
+    assert sum("│ x? " in line for line in capsys.readouterr().out.splitlines()) == 2
     assert Result.from_dict(asdict(limited)) == limited
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograde.intake.files import UnsafePath, read_untrusted
+from autograde.intake.submission import Unreadable, read_submitted
 
 MAX = 1000
 SECRET = b"the gradebook"
@@ -35,7 +36,7 @@ TRAPS = {
     "link": (lambda path: path.symlink_to(path.parents[2] / "secret"), "is a link"),
     "hard link": (lambda path: os.link(path.parents[2] / "secret", path), "hard links"),
     "pipe": (os.mkfifo, NO_FILE),
-    "sparse file": (sparse_file, "are allowed"),
+    "sparse file": (sparse_file, "has 1,099,511,627,776 bytes"),
     "folder": (Path.mkdir, NO_FILE),
     "socket": (socket_file, NO_FILE),
 }
@@ -44,6 +45,8 @@ TRAPS = {
 @pytest.mark.parametrize("name", TRAPS)
 def test_a_trap_is_refused_by_its_kind(name: str, submitted: Path):
     trap, words = TRAPS[name]
+    with pytest.raises(Unreadable, match=r"^nothing was handed in under the name x\.ipynb$"):
+        read_submitted(submitted, Path("ada/x.ipynb"))
     trap(submitted / "ada" / "x.ipynb")
     with pytest.raises(UnsafePath, match=words):
         read_untrusted(submitted, Path("ada/x.ipynb"), MAX)

@@ -101,6 +101,8 @@ def test_what_is_no_notebook_with_a_name_of_the_lms_is_listed_and_not_taken(
 ):
     monkeypatch.setattr("autograde.lms.collect.MAX_BYTES", 1000)
     good = CANVAS if kind == "canvas" else MOODLE
+    with pytest.raises(ValueError, match=rf"from {kind}\. In it: .*: (no notebook|over)"):
+        taken(tmp_path, {name: b"0" * 2000}, kind)
     result = taken(tmp_path, {**good, name: b"0" * (2000 if "large" in name else 1)}, kind)
     assert len(result.refused) == 1 and len(result.prefixes) == 3
     assert set(below(tmp_path / "submitted").values()) <= set(good.values())

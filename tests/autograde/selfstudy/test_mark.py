@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import nbformat
 import pytest
@@ -15,6 +16,7 @@ from nbformat import NotebookNode
 from autograde.course import ROOT, notebook_path
 from autograde.grading import grade
 from autograde.grading.result import Exercise, Result
+from autograde.intake.bounds import TooCostly
 from autograde.intake.submission import release_of
 from autograde.sandbox import isolation, workers
 from autograde.sandbox.isolation import BUBBLEWRAP
@@ -141,7 +143,7 @@ def test_marking_needs_nothing_that_only_authors_and_instructors_install():
     assert "nbconvert" in imported and not imported & {"distributed", "rich", "typer", "yaml"}
 
 
-def test_a_notebook_that_cannot_be_read_is_named_and_left_alone(tmp_path: Path, capsys):
+def test_a_notebook_that_cannot_be_marked_is_named_and_left_alone(tmp_path, capsys, monkeypatch):
     path = notebook_path(tmp_path, CHAPTER)
     path.parent.mkdir()
     path.write_text("{")
@@ -149,3 +151,7 @@ def test_a_notebook_that_cannot_be_read_is_named_and_left_alone(tmp_path: Path, 
     assert f"{path}: the file is not valid JSON" in capsys.readouterr().err
     assert path.read_text() == "{"
     assert command.mark_chapters(tmp_path, ["0"], show_page=False) == 2  # there is no copy of it
+    monkeypatch.setattr(command, "mark_notebook", Mock(side_effect=TooCostly("too long")))
+    save(tmp_path, right())
+    assert command.mark_chapters(tmp_path, [CHAPTER], show_page=False) == 2
+    assert f"{path}: too long" in capsys.readouterr().err
