@@ -6,7 +6,7 @@
 #
 # - **Intuition**: a translator and her cellar, in "What a pass has to do".
 # - **Mathematics**: the roofline. A pass takes the longer of two times.
-# - **Code**: a stopwatch for passes, and three functions that predict its times.
+# - **Code**: a stopwatch for passes, and three functions that predict what it shows.
 # - **Demo**: a race in the first cell, and one on your machine.
 #
 # **You come with** Python. **You build** a stopwatch for a model's passes, and a forecast.
@@ -44,9 +44,9 @@ show_race(race("00", {"speculative decoding": draft_model_lane("large", k=3)}))
 # %% [markdown]
 # ## The riddle
 #
-# On most machines the right side finishes first, even though it also ran a second model. And its
-# target did more work: about half as many passes, but three or four tokens in each: the last token of
-# the text and two or three proposals. **How can more work take less time?**
+# On most machines the right side finishes first, even though it also runs a second model. And its
+# target does more work: about half as many passes, but three or four tokens in each: the last token
+# of the text and two or three proposals. **How can more work take less time?**
 #
 # ## Token 5 needs tokens 1 to 4
 #
@@ -132,8 +132,8 @@ def time_pass(forward, n_tokens: int, clock, warmup: int = 2, repeats: int = 5) 
 #    times, as a float.
 
 # %% [markdown]
-# The next cell makes a `forward` from that target. Each pass follows 128 tokens of text and
-# uses half of your cores.
+# The next cell makes a `forward` from the target of the second race. Each pass follows 128
+# tokens of text and uses half of your cores.
 
 # %% tags=["demo", "shown"]
 print("Loading, then seven passes over each number of tokens. This takes some seconds.")

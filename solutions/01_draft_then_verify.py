@@ -205,10 +205,9 @@ lesson.check_score_block(score_block)
 #
 # $$ p_i = \text{row}_{\,\text{len(prefix)} - 1 + i}, \qquad i = 0, \cdots, K $$
 #
-# A real decoder doesn't read the whole text again. Its **KV cache** keeps what passes have computed
-# for the text without its last token: the previous pass chose it, but no pass has read it yet. The next
-# pass reads it and the `K` draft tokens, and returns a row after each: exactly the `K + 1` rows that
-# you picked.
+# A real decoder doesn't read the whole text again. Its **KV cache** keeps what passes have computed for the whole
+# text except its last token, which the previous pass chose and no pass has read yet. The next pass reads it and the
+# `K` draft tokens, and returns a row after each: exactly the `K + 1` rows that you picked.
 #
 # ## Accept: up to the first difference
 #
@@ -492,12 +491,11 @@ ladder = {
 show_race(race("01", ladder), yours="your decoder")
 
 # %% [markdown]
-# Draft, `K` and texts are those of chapter 00's second race, and so are the passes: only the code is yours
-# now. Your decoder needed fewer passes than the copy, as in the ladder. The clock can still favour the
-# copy: its drafting costs nothing, while the draft model computes for every token that it proposes.
-# And greedy text of a small model tends to repeat itself, which is all that a copy needs. So
-# for ladder and race we chose prompts after which the target hardly repeats itself. With any draft
-# the text is safe. The time isn't.
+# Draft, `K` and texts are those of chapter 00's second race, and so, text by text, are the passes: only the code is
+# yours now. Your decoder needed fewer passes than the copy, as in the ladder. The clock can still favour the copy:
+# its drafting costs nothing, while the draft model computes for every token that it proposes. And greedy text of a
+# small model tends to repeat itself, which is all that a copy needs. So for ladder and race we chose prompts after
+# which the target hardly repeats itself. With any draft the text is safe. The time isn't.
 #
 # <details><summary>The chapter in one paragraph</summary>
 #

@@ -89,8 +89,7 @@ figures.kept_of_100(keep, P, Q)
 #
 # ### Exercise: acceptance_probability
 #
-# **Task.** Return the probability that a draft token is accepted: the share of its proposals that
-# you keep.
+# **Task.** Return the probability that a draft token is accepted: the share of its proposals that you keep.
 #
 # **Arguments.** `p` and `q` are `(V,)`, where `V` is the size of the vocabulary. `token` was drawn
 # from `q`, so `q[token]` is above 0. Return a float, at most 1.
@@ -125,7 +124,7 @@ lesson.check_acceptance_probability(acceptance_probability)
 # $$ \min\left(1, \frac{p(x)}{q(x)}\right) $$
 #
 # This is **the accepted height over the whole height of the draft's bar**. If `p(x)` is at least
-# `q(x)`, the token is always accepted; if `p(x)` is 0, never. So a favourite can be thrown out.
+# `q(x)`, the token is always accepted; if `p(x)` is 0, never. So even the draft's favourite can be thrown out.
 #
 # ## A block: stop at the first rejection
 #
@@ -138,8 +137,7 @@ lesson.check_acceptance_probability(acceptance_probability)
 #
 # ### Exercise: speculative_accept
 #
-# **Task.** Return the accepted draft tokens: all before the first rejection. At position `i`, token
-# `x` is accepted if
+# **Task.** Return the accepted draft tokens: all before the first rejection. At position `i`, token `x` is accepted if
 #
 # $$ r_i < \frac{p_i(x)}{q_i(x)} $$
 #
@@ -326,7 +324,7 @@ lesson.committed("prediction_02_b", prediction_02_b, 0, 1)
 lesson.reveal("prediction_02_b", prediction_02_b)
 
 # %% [markdown]
-# Before you run each rule, say which bars will be too high and why.
+# Put one rule after the other into `rule`. Before each run, say which bars will be too high and why.
 
 # %% tags=["demo", "shown"]
 rule = "draft again until one passes"
@@ -350,6 +348,13 @@ figures.broken_rule(rule, P, Q)
 #
 # Decide first: if you drag `q` of B from 0.45 up to 0.80, what happens to the accepted share, and which bar of
 # the residual grows most? Then build a draft that is almost never accepted.
+#
+# <details><summary>Answer</summary>
+#
+# The accepted share falls from 0.80 to 0.50. The residual of A falls from 0.75 to 0.682 and that of D from 0.25 to
+# 0.164. C grows most, from 0 to 0.155: with more for B, the draft's C falls to 0.073, and now C lacks something, too.
+#
+# </details>
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets import linked_simulator
@@ -435,11 +440,11 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 # tokens may still be written, calls the target once on the text and the draft, keeps the last `n + 1` rows, and
 # adds what `speculative_step` writes.
 #
-# **Arguments.** `target_logits(tokens)` and `draft_logits(tokens)` return arrays `(len(tokens), V)`: row `i`
-# holds the logits after token `i`. All distributions are `softmax(logits / temperature)`, and `temperature` is
-# above 0. Each block draws from the NumPy generator `rng`, in this order: `rng.random(n)` for the draft,
-# `rng.random(n)` for `r`, `rng.random()` for `u`. Return the list of *new* tokens: `max_new_tokens` of them, or
-# fewer if `eos` comes first. Then `eos` is the last token returned.
+# **Arguments.** `target_logits(tokens)` and `draft_logits(tokens)` return arrays `(len(tokens), V)`: row `i` holds the
+# logits after token `i`. All distributions are `softmax(logits / temperature)`, and `temperature` is above 0. Each
+# block draws from the NumPy generator `rng`, in this order: `rng.random(n)` for the draft, `rng.random(n)` for `r`,
+# `rng.random()` for `u` (a number; `rng.random(1)` is an array). Return the list of *new* tokens: `max_new_tokens` of
+# them, or fewer if `eos` comes first. Then `eos` is the last token returned.
 #
 # **Example.** Prompt `[0]`, `k = 2`, three new tokens: the text is `[2, 0, 1]`. At temperature 0.5 the two small
 # models have exactly the rows of the table under "Draft".
@@ -518,12 +523,12 @@ lesson.committed("prediction_02_c", prediction_02_c, 1, 4)
 # %% [markdown]
 # ### It writes
 #
-# The target is SmolLM2-135M-Instruct, a published chat model, with a small draft of ours. `answer`
-# has their recorded logits for each text that a right decoder asks about, cut to the 64 most
-# probable tokens, so the target here is the cut one. If your function asks about another text, the
-# cell says where it left the path.
+# The target is SmolLM2-135M-Instruct, a published chat model, with a small draft of ours. `answer` has their
+# recorded logits for each text that a right decoder asks about, cut to the 64 most probable tokens; this cut model
+# is the target here. If your function asks about another text, the cell says where it left the path.
 
 # %% tags=["demo", "shown"]
+print("Your function now writes the answer. This takes some seconds.")
 from specdec_lib.lessons.ch02.answer import RecordedAnswer
 
 answer = RecordedAnswer()
@@ -551,8 +556,6 @@ lanes = {"your decoder": sampled_function_lane(speculative_sample)}
 show_race(race("02", lanes, temperature=1), yours="your decoder")
 
 # %% [markdown]
-# Set its tokens per pass beside chapter 01's: pair and `K` are the same.
-#
 # ### Where does a draft fail?
 #
 # At each token, the sum of `min(p(x), q(x))` over the vocabulary is the probability that a draft
@@ -570,9 +573,8 @@ coloured_paragraph(answer.places())
 #
 # ### Is it exact?
 #
-# One text cannot show that. So the next figure takes *all* texts of three tokens by the two small
-# models. Every comparison is followed both ways, which yields your function's exact distribution. A
-# black line marks the target's.
+# One text cannot show that. So the next figure takes *all* texts of three tokens by the two small models. Every
+# comparison is followed both ways, which yields your function's exact distribution. A black line marks the target's.
 
 # %% tags=["demo", "shown"]
 figures.every_text(speculative_sample, k=2)
@@ -599,6 +601,7 @@ figures.every_text(forgetful, k=2)
 # uncut. Every `seed` gives another answer.
 
 # %% tags=["demo", "shown"]
+print("Looking for the models. This takes some seconds.")
 from specdec_lib.measure.models import fetched_chat
 
 chat = fetched_chat("Why do cats purr?", count=100)

@@ -29,9 +29,11 @@ def sample_from(probs: np.ndarray, u: float) -> int:
 
     It is the smallest index whose cumulative sum exceeds `u`, so one of probability 0 is never
     picked. If rounding leaves the whole sum at or below `u`, it is the last token of positive
-    probability. ValueError if there is none.
+    probability. ValueError if there is none, or if `probs` is no single row.
     """
     probs = np.asarray(probs, dtype=float)
+    if probs.ndim != 1:
+        raise ValueError(f"sample_from: probs has shape {probs.shape}, and should be one row (V,)")
     index = int(np.searchsorted(np.cumsum(probs), u, side="right"))
     if index < len(probs):
         return index

@@ -47,6 +47,11 @@ def test_long_texts_bring_every_row_near_the_free_tokens_of_the_cache(painted):
     assert all(f"{row}, {limit}" in said for row in rows)
 
 
+def test_a_machine_with_a_zero_is_told_and_not_the_function(capsys):
+    figures.count_free(FUNCTIONS["forward_time"], (100, 1, 0, 1300))
+    assert capsys.readouterr().out.startswith("Your line (100, 1, 0, 1300) is no machine")
+
+
 @pytest.mark.parametrize("value", [None, -1.0, float("nan")])
 def test_a_wrong_stopwatch_is_told_and_notes_no_time(value, capsys):
     figures.passes_and_tokens(lambda *args: value, print, (1, 2), seconds := {})

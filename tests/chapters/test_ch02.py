@@ -69,6 +69,13 @@ def test_without_a_bonus_token_what_was_accepted_is_drawn_as_accepted(monkeypatc
     assert "block 1 B accepted, B accepted, A accepted; block 2" in words[0]
 
 
+def test_figures_of_wrong_functions_do_not_contradict_themselves(painted):
+    block = lesson.BLOCK, lesson.BLOCK_P, lesson.BLOCK_Q, lesson.BLOCK_R
+    figures.walk_through_block(lambda tokens, *_: tokens[::2], *block)
+    figures.residual_bars(lambda p, q: p - q, P, Q)
+    assert "coin 0.1, in your list" in painted[0] and "which has entries below 0" in painted[1]
+
+
 def test_a_text_is_shown_with_the_tokens_that_were_accepted(monkeypatch):
     pages = []
     monkeypatch.setattr(figures, "display_page", lambda page, alt: pages.append((page, alt)))

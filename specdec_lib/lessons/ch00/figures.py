@@ -142,6 +142,9 @@ def count_free(forward: Callable, *machines: tuple[float, float, float, float]) 
 
     A machine is its model's parameters, bytes a parameter, bytes/s and FLOP/s.
     """
+    if wrong := [given for given in machines if not min(given) > 0]:
+        print(f"Your line {wrong[0]} is no machine: write numbers above 0.")
+        return
     columns = ("parameters", "bytes each", "bytes/s", "FLOP/s")
     counts = [_free(lambda n, given=given: forward(n, *given)) for given in machines]
     texts = [f"{count}{' or more' * (count == MAX_FREE)}" for count in counts]

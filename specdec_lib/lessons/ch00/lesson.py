@@ -100,7 +100,7 @@ def expect_time(
     try:
         expect(function, forward, 4, forward.clock, *counts, gives=gives, **options)
     except Different as error:
-        unread = "time_pass never called clock(), its argument. A time by another is no answer."
+        unread = "Read the time from `clock`, the argument, not from another clock."
         raise Different(unread) if forward.unread else error from None
     return forward
 

@@ -64,14 +64,15 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     for i, token in enumerate(drafted):
         draw.write_at(ax, draw.FIRST_X + i, 3.1, "=" if token == wanted[i] else "≠", size=14)
     last = ("corrected" if n < k else "bonus", models.WORDS[wanted[min(n, k)]])
-    draw.boxes(ax, 0.5, "the pass\nwrites", [*boxed(drafted[:n], "accepted"), last])
+    written = [*boxed(drafted[:n], "accepted"), last]
+    draw.boxes(ax, 0.5, "the pass\nwrites", written)
     draw.box_legend(ax, ("drafted", "accepted", "rejected", "dropped", "corrected", "bonus"))
     pairs = zip(judged, wanted, strict=False)
     parts = [f"draft {word}, target {models.WORDS[w]}, {kind}" for (kind, word), w in pairs]
     show(
         ax.figure,
-        f"Your function counts {n} accepted tokens. {'; '.join(parts)}. "
-        f"So the pass writes '{models.text(drafted[:n])}' and {' '.join(last[::-1])}.",
+        f"Accepted tokens, by your function: {n}. {'; '.join(parts)}. "
+        f"So the pass writes {', '.join(f'{word} ({kind})' for kind, word in written)}.",
     )
 
 

@@ -71,7 +71,7 @@ def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
 def accepted_heights(accept: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The draft's bars (V,), cut where the student's acceptance probability cuts them."""
     share = np.array([accept(p, q, token) for token in range(len(p))], dtype=float)
-    parts = {"accepted by your function": share * q, "rejected": q - share * q}
+    parts = {"accepted by your function": share * q, "rejected": np.maximum(q - share * q, 0)}
     title = "Accepted height over the whole height of the draft's bar"
     ax = axes.chart(title, "probability")
     words = axes.stacked_token_bars(ax, parts, ("accepted", "excess"), target=p)
@@ -117,8 +117,7 @@ def walk_through_block(
     x = np.arange(len(tokens))
     axes.bars(ax, x, ratios, "accepted", width=0.5, label="acceptance probability")
     ax.plot(x, r, "D", color="black", markersize=9, label="coin r")
-    stays = [i < len(out) and out[i] == token for i, token in enumerate(tokens)]
-    verdicts = ["in your list" if stay else "not in your list" for stay in stays]
+    verdicts = ["in your list" if token in out else "not in your list" for token in tokens]
     ax.set_xticks(x, [f"token {t}\n{v}" for t, v in zip(tokens, verdicts, strict=True)])
     ax.set(xlabel=f"your function returned {out}", ylim=(0, 1.1))
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -134,8 +133,10 @@ def residual_bars(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """What the target (V,) has above the draft, and next to it the student's residual."""
     answer = np.asarray(residual(p, q), dtype=float)
     values = {"missing after acceptance": np.maximum(p - q, 0), "your residual": answer}
-    title = f"The missing part, and your residual, which sums to {answer.sum():.2f}"
-    options = {"kind": "bars", "roles": ("target", "residual"), "text": ".2f"}
+    said = "has entries below 0" if (answer < 0).any() else f"sums to {answer.sum():.2f}"
+    title = f"The missing part, and your residual, which {said}"
+    text = "" if (answer < 0).any() else ".2f"  # above bars that hang, labels overlap
+    options = {"kind": "bars", "roles": ("target", "residual"), "text": text}
     series_figure(title, TOKEN_NAMES[: len(p)], values, ylabel="probability", **options)
 
 

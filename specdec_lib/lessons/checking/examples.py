@@ -180,7 +180,13 @@ def guard_calls(function: Callable) -> Callable:
         copies = [copy_plain(arg) for arg in args]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            got = function(*copies)
+            try:
+                got = function(*copies)
+            except Exception as error:  # at a limit, the cause may be an argument that grew
+                fault = _is_from_lesson(error) and _fault(function, args, copies, None, caught)
+                if not fault:
+                    raise
+                raise Different(f"{format_call(function, args)} {fault}") from None
         if fault := _fault(function, args, copies, got, caught):
             shared = got if fault == _SHARED else None
             raise Different(f"{format_call(function, args)} {fault}", returned=shared)
@@ -245,6 +251,7 @@ def expect(
     gives: Any,
     hint: str = "",
     asks: Sequence[tuple] = (),
+    raises: Sequence[Sequence[str]] = (),
     form: bool = True,
 ) -> Any:
     """Call `function(*args)` and raise `Different` unless it returns `gives`.
@@ -254,8 +261,8 @@ def expect(
     `no_answer`, so that a missing answer is told from a wrong one. `hint` is true of the example
     whatever came back. `asks` are wrong values, each with the question for exactly that value; it
     is said alone. Where several thoughts give one value, the question is followed by other calls
-    that tell them apart, each the arguments and what this thought gives. For an error its name is
-    the wrong value.
+    that tell them apart, each the arguments and what this thought gives. `raises` are words of an
+    error or of the line it came from, each with the remedy.
     """
     __tracebackhide__ = True  # pytest shows the test that calls this
     texts = _texts_before(function, args)
@@ -270,17 +277,15 @@ def expect(
         happened = getattr(error, "what_happened", None)
         call = texts[0] or format_call(function, args)
         message = f"{call} {happened or error_text(error)}; expected {describe(gives)}."
-        hint = "In Python a power is written **." if " for ^:" in str(error) else hint
-        hint = "" if "NoneType" in str(error) else hint  # it speaks of values
-        by_error = (each for each in asks if isinstance(each[0], str) and each[0] in repr(error))
-        hint = next(by_error, ("", hint))[1]
+        told = ((" for ^:", "In Python a power is written **."), *raises, ("NoneType", ""))
+        hint = next((said for words, said in told if words in error_text(error)), hint)
         raise Different(message, "" if happened or _is_from_lesson(error) else hint) from None
     why = difference(got, gives, form)
     if why is None:
         record_agreement(texts[1], describe(got))
         return got
     call = texts[0] or format_call(function, args)
-    asked = _question(function, got, asks)
+    asked = _question(function, got, asks) or "Is a return missing?" * (got is None)
     is_whole = isinstance(got, float) and got.is_integer()
     text = f"{got:.1f}" if is_whole else describe(got)  # "1" would be no float
     shown = (text + why, describe(gives)) if why and not asked else distinct_texts(got, gives)

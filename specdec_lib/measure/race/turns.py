@@ -114,7 +114,8 @@ def run_race(
         runners, _ = run_lanes(lanes, batches, warp, tokens, seconds)
     finished = [runner.lane(name, time_prompt, subject) for name, runner in runners.items()]
     shown = subject.shown[: len(finished[0].texts)]
-    return Race(finished, shown, subject.about, temperature, rows)
+    cut = (f"{len(shown)} of {len(starts)} texts: time was up.",) * (len(shown) < len(starts))
+    return Race(finished, shown, subject.about, temperature, rows, cut)
 
 
 def run_lanes(

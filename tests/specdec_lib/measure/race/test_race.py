@@ -116,9 +116,9 @@ def test_the_clock_starts_after_the_prompt_was_read_or_with_reading_before_it():
 
 def test_rows_are_written_together_and_the_first_is_shown():
     lanes = {"model": draft_model_lane("small", 3)}
-    alone, together = raced(lanes), raced(lanes, rows=3)
-    assert together.rows == 3 and len(together.lanes[0].passes) == LONG
-    assert together.same(together.lanes[1]) and together.same(alone.lanes[0])
+    alone, together = raced(lanes), raced(lanes, rows=3, texts=2, seconds=0.0)
+    assert len(together.lanes[0].passes) == LONG and "1 of 2 texts: time" in together.remarks[0]
+    assert together.rows == 3 and together.same(together.lanes[1]) and together.same(alone.lanes[0])
 
 
 def test_an_unwritten_function_is_asked_for(capsys):
