@@ -118,16 +118,19 @@ function viewOf(model) {
   };
 }
 
+const counted = (n, name) => `${n} ${name}${n === 1 ? "" : "s"}`;
+
 /** What the run so far means, in one or two sentences. */
 function verdictOf(view) {
   const { judged, written, k, found, ks, predicted, coins, alpha } = view;
-  if (judged === 0) return "Press Generate.";
+  if (view.shown === 0) return "Press Generate.";
+  if (judged === 0) return "The draft has proposed; the next step judges it.";
   const best = bestK(ks, predicted);
   const unjudged = 1 - (coins ? expectedTokens(alpha, k - 1) : found[k].judged / found[k].blocks) / k;
   const place = best === 0 ? "No K beats plain decoding at these costs." : k > best
     ? `K = ${k} is past the best, K = ${best}: ${coins ? "with these coins" : "in the record"}, ${(100 * unjudged).toFixed(0)}% of its draft tokens are never judged.`
     : k === best ? `K = ${k} is the best of these by the formula.` : `The best K by the formula is ${best}.`;
-  return `${written} tokens in ${judged} blocks: ${(judged * view.time(k)).toFixed(1)} target passes of time, where plain decoding takes ${written}. ${place}`;
+  return `${counted(written, "token")} in ${counted(judged, "block")}: ${(judged * view.time(k)).toFixed(1)} target passes of time, where plain decoding takes ${written}. ${place}`;
 }
 
 /** Plays a run in half blocks: drafted, then judged. */
@@ -166,7 +169,7 @@ function runPanel(model, play) {
     c: slider({ short: "c", name: "time of a draft step", max: 0.5, onMove: (c) => change(model, { c }) }),
     v: slider({ short: "v", name: "time of a verification", min: 1, max: 3, step: 0.05, onMove: (v) => change(model, { v }) }),
   };
-  const now = readout("speed, wall-clock\ntimes plain decoding", "sd-large");
+  const now = readout("times as fast\nas plain decoding", "sd-large");
   const ahead = readout("predicted\nby the formula", "sd-large");
   const passes = readout("tokens per target pass\nno clock in it");
   const rate = readout("acceptance rate\nα of the formula");
@@ -175,7 +178,7 @@ function runPanel(model, play) {
   const prompt = html("p", { class: "sd-text" });
   const chart = chartBox();
   const text = html("div", { class: "sd-wide sd-controls" }, kindKeys(NAMES), prompt, chart);
-  const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·7 is seven, ↵ ends a line.",
+  const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·7 is seven spaces, ↵ ends a line.",
     controls(sliders.k.row, sliders.c.row, sliders.v.row, runButtons(model, play), sliders.alpha.row, buttons(button("Recorded text", back))),
     controls(pair(now.box, ahead.box, passes.box, rate.box), verdict), text);
   function draw(view) {

@@ -129,6 +129,10 @@ def test_generate_plays_recorded_runs_with_a_clock(reader):
     assert "16 blocks" in page.verdict()
     page.press("Recorded text")
     assert page.numbers()[3] == f"{alpha:.3f}"
+    page.press("Next step")
+    assert page.verdict() == "The draft has proposed; the next step judges it."
+    page.press("Next step")
+    assert " in 1 block: " in page.verdict()
 
 
 def test_blocks_of_coins_end_at_the_first_coin_that_fails(module):
