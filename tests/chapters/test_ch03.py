@@ -72,11 +72,12 @@ def test_a_function_is_carried_over_from_the_notebook_beside(tmp_path, shown, ca
 
 
 def test_a_cell_that_cannot_be_carried_over_is_told(tmp_path, capsys):
-    sources = "SIZE = 3\nx[0] = 1\ndef f():\n    return SIZE", "def g(:", "%magic"
+    values = "%%time\n!ls\nTHREE: int = 3\nSIZE = THREE\nLESS = -1\nLOST = no.name\nx[0] = 1\n"
+    sources = values + "def f():\n    return SIZE, LESS", "def g(:", "%magic"
     cells = [{"source": [source]} for source in sources]
     (tmp_path / "01").mkdir()
     (tmp_path / "01" / "01.ipynb").write_text(json.dumps({"cells": cells}))
-    assert carried("01", "f", tmp_path)() == 3
+    assert carried("01", "f", tmp_path)() == (3, -1)
     assert capsys.readouterr().out.count("does not run, so g is missing here") == 1
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from classes.chapter_cases import functions_of, random_pairs
+from classes.trees import tree_levels, tree_speedup, tree_tokens
 
 from specdec_lib.drafters.eagle import Eagle, load_eagle_head
 from specdec_lib.lessons.ch07 import computed, lesson
@@ -74,9 +75,9 @@ def test_numbers_that_the_text_prints():
     printed = [0.805, 0.632, 0.483]  # of all blocks, as in llama.cpp's log
     assert FUNCTIONS["tokens_from_positions"](printed) == pytest.approx(2.56, abs=5e-3)
     assert 1 + sum(printed) == pytest.approx(2.92, abs=5e-3)
-    chain = computed.tree_tokens(lesson.SHAPES["chain of six"], [0.8])
+    chain = tree_tokens(lesson.SHAPES["chain of six"], [0.8])
     assert chain == pytest.approx(3.95, abs=2e-3)
-    tree = computed.tree_tokens(lesson.SHAPES["two by two"], computed.accepted_in_turn(P, Q, 2))
+    tree = tree_tokens(lesson.SHAPES["two by two"], computed.accepted_in_turn(P, Q, 2))
     assert tree == pytest.approx(2.63, abs=5e-3)
     assert np.minimum(P, POOR).sum() == pytest.approx(0.45)
     assert computed.best_acceptance(P, Q, 2) == pytest.approx(0.9975)
@@ -85,12 +86,12 @@ def test_numbers_that_the_text_prints():
 
 
 def test_the_winner_of_chain_and_tree_flips_where_the_prediction_says():
-    levels = {name: computed.tree_levels(each) for name, each in lesson.SHAPES.items()}
-    assert list(levels.values()) == [6, 2, 2, 1] and computed.tree_levels([]) == 0
+    levels = {name: tree_levels(each) for name, each in lesson.SHAPES.items()}
+    assert list(levels.values()) == [6, 2, 2, 1] and tree_levels([]) == 0
     shares, c = computed.accepted_in_turn(P, Q, 6), lesson.TRUTHS["prediction_07_b"].value
     assert sum(shares[:2]) == pytest.approx(lesson.TRUTHS["prediction_07"].value)
     for name in ("chain of six", "two by two"):
-        speed = computed.tree_speedup(lesson.SHAPES[name], shares, c)
+        speed = tree_speedup(lesson.SHAPES[name], shares, c)
         assert speed == pytest.approx(walltime_speedup(0.8, c, 6), rel=0.005)
 
 

@@ -1,7 +1,4 @@
-"""What chapter 05 computes from printed rows and from patterns of acceptance.
-
-Tables are lists of rows, {column: value}.
-"""
+"""What chapter 05 computes from printed rows and from patterns of acceptance."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -131,7 +131,8 @@ def two_orders() -> None:
 
 def three_orders(k: int) -> None:
     """The same right and wrong positions in three orders, cut into the blocks of a decoder."""
-    ax = axes.chart("18 right positions of 24, in three orders", size=(8.4, 2.8))
+    title = f"{computed.RIGHT} right positions of {computed.PATTERN}, in three orders"
+    ax = axes.chart(title, size=(8.4, 2.8))
     parts, names = [], []
     for y, (name, order) in zip((2, 1, 0), computed.orderings().items(), strict=True):
         blocks, at = computed.greedy_blocks(order, k), 0

@@ -94,7 +94,7 @@ def verdict_by_context(choose_k: Callable) -> None:
 
 @axes.uses_student_functions("spend")
 def spent_budget(spend: Callable) -> None:
-    """The tokens of one step that the student's function has checked; its tokens in a ms."""
+    """The tokens of one step that the student's function has checked; its tokens per ms."""
     spend, step = limited_spend(spend), budget.confidences()[0]
     checked, survival = list(spend(step, budget.pass_ms())), np.cumprod(step, axis=1)
     left, right = axes.panels(2, (9.4, 3.9), width_ratios=(1.4, 1))

@@ -75,7 +75,7 @@ def beat_the_best_constant(
     record_agreement("choose_k in traffic with calm and rush", outcome)
 
 
-_TOO_MANY = "tried too many: even seven rows of four tokens have 78,125 answers"
+_TOO_MANY = "tried too many answers: even seven rows of four tokens have only 78,125"
 limited_spend = partial(limit_lines, 1_000_000, why=_TOO_MANY)
 ASK = "Which K gives the most tokens per millisecond for the rows of this step?"
 

@@ -1,7 +1,6 @@
 """Exact numbers of chapter 07: nothing here is sampled.
 
-Distributions and acceptances come from walking through all cases, speeds from formulas. Each
-function names its assumptions.
+Distributions come from walking through all cases, acceptances from formulas.
 """
 
 import math
@@ -74,34 +73,3 @@ def best_acceptance(p: np.ndarray, q: np.ndarray, n: int) -> float:
     """
     sets = [list(h) for size in range(len(p) + 1) for h in combinations(range(len(p)), size)]
     return float(min(p[h].sum() + 1 - q[h].sum() ** n for h in sets))
-
-
-def tree_tokens(parents: Sequence[int], shares: Sequence[float]) -> float:
-    """Tokens per pass of a draft tree, the last one included.
-
-    The j-th child of a node is the accepted one with probability shares[j], given that the node is;
-    all positions are taken to be alike and independent. `parents` as in tree_attention_mask.
-    """
-    reached, children = [], {}
-    for parent in parents:
-        rank = children.get(parent, 0)
-        children[parent] = rank + 1
-        before = 1.0 if parent < 0 else reached[parent]
-        reached.append(before * (shares[rank] if rank < len(shares) else 0.0))
-    return 1 + sum(reached)
-
-
-def tree_levels(parents: Sequence[int]) -> int:
-    """How many steps draft a tree: one a level, since a level is drafted together."""
-    depths: list[int] = []
-    for parent in parents:
-        depths.append(1 if parent < 0 else depths[parent] + 1)
-    return max(depths, default=0)
-
-
-def tree_speedup(parents: Sequence[int], shares: Sequence[float], c: float) -> float:
-    """Speed over plain decoding: the tokens of `tree_tokens` over a step a level and one pass.
-
-    A pass over the whole tree is taken to cost what a pass over one token costs.
-    """
-    return tree_tokens(parents, shares) / (c * tree_levels(parents) + 1)

@@ -31,4 +31,6 @@ def timeline() -> None:
         f"{', '.join(reads for reads, _ in steps if reads)}"
         for name, steps in _ROWS.items()
     )
-    show(ax.figure, f"Drafting takes from a thirtieth to a third of a target pass. {words}.")
+    times = [sum(layers for _, layers in steps) * LAYER for steps in _ROWS.values()]
+    range_text = f"from {min(times):.3g} to {max(times):.3g} of a target pass"
+    show(ax.figure, f"Drafting takes {range_text}. {words}.")

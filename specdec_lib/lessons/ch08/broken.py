@@ -111,7 +111,7 @@ def fault_costs(
 
 
 def fault_distance(generate: _Loop, fault: str) -> float:
-    """Total variation between the distributions of short texts, this one's and plain decoding's.
+    """Total variation between short texts' distributions by the faulty loop and by plain decoding.
 
     Nothing is sampled: every combination of numbers that makes a difference is run.
     """

@@ -1,7 +1,7 @@
 """Exact distributions of a student's verify_block and speculative_generate. Nothing is sampled.
 
 Both are piecewise constant in their random numbers. A number is taken at the middle of every piece,
-and all pieces are as long.
+and all pieces are equally long.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _LAW_Q = np.array([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])
 _COINS, _PICKS = 4, 24
 
 # Two tokens whose probabilities are 0, a half or 1, so that few numbers make a difference. The
-# next token hangs on the last two.
+# next token depends on the last two.
 TARGET_TABLE = np.array([[[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.5, 0.5]]])
 DRAFT_TABLE = np.array([[[0.5, 0.5], [1.0, 0.0]], [[0.0, 1.0], [0.5, 0.5]]])
 TEXT_START, TEXT_LENGTH = [0, 1], 3  # the prompt, and how many tokens are written

@@ -62,9 +62,9 @@ class ModelPass(NamedTuple):
 class WatchedModel:
     """The next token's distribution by the last two tokens: `table` (V, V, V).
 
-    Before the text's first token stands a 0. `passes` are the Passes so far; two models may share
-    the list. What a careful loop never does is among its `faults`: a token of the text is read
-    twice, or there are more than `most` passes.
+    Before the text's first token stands a 0. `passes` has a ModelPass for each pass so far; two
+    models may share the list. What a careful loop never does is among its `faults`: a token of the
+    text is read twice, or there are more than `most` passes.
     """
 
     device = torch.device("cpu")

@@ -1,4 +1,4 @@
-"""Values and calls as short text; pasting.py has the calls that can be run again."""
+"""Values as short text; pasting.py has calls and code."""
 
 import inspect
 import re
@@ -87,10 +87,10 @@ def _items(value: list | tuple | dict, digits: int | None) -> Iterator[str]:
     yield ",)" if brackets == "()" and len(value) == 1 else brackets[1]
 
 
-def short_repr(value: Any, most: int = 200) -> str:
-    """`repr` of a value, the same in every run, and cut if it is longer than `most`."""
+def short_repr(value: Any) -> str:
+    """`repr` of a value, the same in every run, and cut after 200 characters."""
     text = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
-    return text if len(text) <= most else text[:most] + " ..."
+    return text if len(text) <= 200 else text[:200] + " ..."
 
 
 def function_name(function: Callable) -> str:

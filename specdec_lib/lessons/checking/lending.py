@@ -133,5 +133,5 @@ def token_list(tokens: object) -> list[int]:
         )
     numbers = np.asarray(tokens).tolist() if np.ndim(tokens) == 1 else []
     if not numbers or not all(type(number) is int for number in numbers):
-        raise ValueError(f"a model reads a list of one token or more, not {tokens!r}")
+        raise ValueError(f"a model reads a list of whole numbers, one or more, not {tokens!r}")
     return numbers

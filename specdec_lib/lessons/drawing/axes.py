@@ -69,8 +69,8 @@ def _why_not(error: Exception, names: Sequence[str]) -> str:
         blamed = next((frame.name for frame in frames if frame.name in names), all_names)
         return f"Your {blamed} cannot be used yet: {message or error_text(error)}"
     return (
-        f"There is no picture: code that is not yours {error_text(error)}. "
-        f"Run the check of {all_names}. "
+        f"There is no picture. What your {all_names} returned may not fit: drawing it "
+        f"{error_text(error)}. Run the check of {all_names}. "
         "If it passes, this is a mistake of the course: please report it."
     )
 

@@ -60,8 +60,8 @@ def _clock(race: Race, lane: Lane) -> str:
     written, needed = len(lane.pieces[middle]), len(lane.texts[middle])
     cost = len(race.lanes[0].texts[middle]) / needed / ratio
     said = (
-        f"On average each, drafting included, took {cost:.2f} times as long as a plain one, so the "
-        f"decoder was {ratio:.2f} times as fast as {race.lanes[0].name}"
+        f"On average each pass, drafting included, took {cost:.2f} times as long as a plain one, "
+        f"so the decoder was {ratio:.2f} times as fast as {race.lanes[0].name}"
     )
     if len(turns) == 1:
         return f"{said}."

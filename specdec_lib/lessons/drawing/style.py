@@ -101,7 +101,7 @@ def display_page(page: str, alt: str) -> None:
 
 
 def image(fig: Figure, alt: str) -> str:
-    """`fig` as an `<img>` element that holds its own data, at half its pixels for sharp print."""
+    """`fig` as an `<img>` element that holds its own data, with 1.5 pixels for each one shown."""
     data = io.BytesIO()
     fig.savefig(data, format="png", dpi=_DPI, metadata={"Software": None})
     width = round(fig.get_figwidth() * 96)

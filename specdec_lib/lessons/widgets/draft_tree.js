@@ -165,7 +165,7 @@ function treePanel(model) {
   const verdict = verdictLine();
   const table = html("div");
   const chart = chartBox();
-  const root = panel("A draft tree and its mask", "Click a node or a row, or step with the slider. Under each node: how likely it is accepted.",
+  const root = panel("A draft tree and its mask", "Click a node or a row, or step with the slider. Under each node: how likely it is to be accepted.",
     controls(pair(shapeChoice.box, draftChoice.box), cost.row, pair(result.box, fast.box), table, stepper.row, verdict), chart);
   function draw(state) {
     const { parents } = shapes[state.shape];

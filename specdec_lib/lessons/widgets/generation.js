@@ -35,13 +35,12 @@ export function speed(tokens, blocks, k, c, v) {
   return tokens / (blocks * (c * k + v));
 }
 
-/** Of recorded requests at one K: blocks, mean tokens per block with its standard error, judged draft tokens. */
+/** Of recorded requests at one K: blocks, mean tokens per block, accepted and judged draft tokens. */
 export function summaryOf({ k, accepted }) {
   const total = (value) => sum(accepted.map((count, n) => count * value(n)));
   const blocks = total(() => 1);
   const mean = total((n) => n + 1) / blocks;
-  const variance = total((n) => (n + 1 - mean) ** 2) / (blocks - 1);
-  return { blocks, mean, error: Math.sqrt(variance / blocks), passed: total((n) => n), judged: total((n) => Math.min(n + 1, k)) };
+  return { blocks, mean, passed: total((n) => n), judged: total((n) => Math.min(n + 1, k)) };
 }
 
 /** Accepted over judged draft tokens of all recorded requests. */
@@ -73,11 +72,11 @@ function drawBlocks(blocks, shown, width) {
 
 // ---- speed against K -----------------------------------------------------------------------------
 
-/** The formula's line and the recorded means with one standard error; the current K is marked. */
+/** The formula's line and the recorded means; the current K is marked. */
 function drawSpeeds(view, width) {
-  const { ks, k, predicted, recorded, error } = view;
+  const { ks, k, predicted, recorded } = view;
   const [height, left, top, bottom] = [250, 40, 14, 40];
-  const most = Math.max(2, ...ks.map((each) => Math.max(predicted(each), recorded(each) + error(each))));
+  const most = Math.max(2, ...ks.map((each) => Math.max(predicted(each), recorded(each))));
   const xOf = scale(1, ks.at(-1), left + 14, width - 26);
   const yOf = scale(0, 1.08 * most, height - bottom, top);
   const numbers = ks.map((each) => `K = ${each}: ${recorded(each).toFixed(2)}, predicted ${predicted(each).toFixed(2)}`);
@@ -86,10 +85,9 @@ function drawSpeeds(view, width) {
     line(left, yOf(1), width - 8, yOf(1), "sd-plain"), words("plain decoding", left + 6, yOf(1) + 15, "start", "sd-tick"),
     curve(ks.map((each) => [xOf(each), yOf(predicted(each))]), "ink", 1.5));
   ks.forEach((each) => {
-    const [x, y, e] = [xOf(each), yOf(recorded(each)), yOf(recorded(each) - error(each)) - yOf(recorded(each))];
+    const [x, y] = [xOf(each), yOf(recorded(each))];
     const here = each === k;
-    chart.append(line(x, y - e, x, y + e, "sd-base", { "stroke-width": 2 }),
-      svg("circle", { cx: x, cy: y, r: here ? 7 : 4.5, fill: here ? "var(--sd-target)" : "var(--sd-paper)", stroke: "var(--sd-target)", "stroke-width": 2 }));
+    chart.append(svg("circle", { cx: x, cy: y, r: here ? 7 : 4.5, fill: here ? "var(--sd-target)" : "var(--sd-paper)", stroke: "var(--sd-target)", "stroke-width": 2 }));
   });
   chart.append(axisBelow(ks, xOf, height - 20, k), words("K", (left + width) / 2, height - 4, "middle", "sd-tick"));
   return chart;
@@ -114,20 +112,23 @@ function viewOf(model) {
   return {
     ...state, ks, blocks, prompt: coins ? "Coins, no text: the numbers are places in the block." : `… ${record.passages[passage]}`, alpha, coins, found, time,
     end, shown, judged, written: writtenBy(blocks, judged),
-    predicted: (k) => expectedTokens(alpha, k) / time(k), recorded: (k) => found[k].mean / time(k), error: (k) => found[k].error / time(k),
+    predicted: (k) => expectedTokens(alpha, k) / time(k), recorded: (k) => found[k].mean / time(k),
   };
 }
+
+const counted = (n, name) => `${n} ${name}${n === 1 ? "" : "s"}`;
 
 /** What the run so far means, in one or two sentences. */
 function verdictOf(view) {
   const { judged, written, k, found, ks, predicted, coins, alpha } = view;
-  if (judged === 0) return "Press Generate.";
+  if (view.shown === 0) return "Press Generate.";
+  if (judged === 0) return "The draft has proposed; the next step judges it.";
   const best = bestK(ks, predicted);
   const unjudged = 1 - (coins ? expectedTokens(alpha, k - 1) : found[k].judged / found[k].blocks) / k;
   const place = best === 0 ? "No K beats plain decoding at these costs." : k > best
     ? `K = ${k} is past the best, K = ${best}: ${coins ? "with these coins" : "in the record"}, ${(100 * unjudged).toFixed(0)}% of its draft tokens are never judged.`
     : k === best ? `K = ${k} is the best of these by the formula.` : `The best K by the formula is ${best}.`;
-  return `${written} tokens in ${judged} blocks: ${(judged * view.time(k)).toFixed(1)} target passes of time, where plain decoding takes ${written}. ${place}`;
+  return `${counted(written, "token")} in ${counted(judged, "block")}: ${(judged * view.time(k)).toFixed(1)} target passes of time, where plain decoding takes ${written}. ${place}`;
 }
 
 /** Plays a run in half blocks: drafted, then judged. */
@@ -166,7 +167,7 @@ function runPanel(model, play) {
     c: slider({ short: "c", name: "time of a draft step", max: 0.5, onMove: (c) => change(model, { c }) }),
     v: slider({ short: "v", name: "time of a verification", min: 1, max: 3, step: 0.05, onMove: (v) => change(model, { v }) }),
   };
-  const now = readout("speed, wall-clock\ntimes plain decoding", "sd-large");
+  const now = readout("times as fast\nas plain decoding", "sd-large");
   const ahead = readout("predicted\nby the formula", "sd-large");
   const passes = readout("tokens per target pass\nno clock in it");
   const rate = readout("acceptance rate\nα of the formula");
@@ -175,7 +176,7 @@ function runPanel(model, play) {
   const prompt = html("p", { class: "sd-text" });
   const chart = chartBox();
   const text = html("div", { class: "sd-wide sd-controls" }, kindKeys(NAMES), prompt, chart);
-  const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·7 is seven, ↵ ends a line.",
+  const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·7 is seven spaces, ↵ ends a line.",
     controls(sliders.k.row, sliders.c.row, sliders.v.row, runButtons(model, play), sliders.alpha.row, buttons(button("Recorded text", back))),
     controls(pair(now.box, ahead.box, passes.box, rate.box), verdict), text);
   function draw(view) {

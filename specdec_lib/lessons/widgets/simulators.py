@@ -9,9 +9,8 @@ from specdec_lib.lessons.ch07.lesson import SHAPES, P, Q
 from specdec_lib.lessons.data import recorded
 from specdec_lib.lessons.widgets.simulator import Simulator
 
-SAMPLERS = ("rule", "from_target", "argmax")
-#: Largest K of the views "speed" (see `linked_simulator`) and of `paper_rows_simulator`.
-MAX_SPEED_K, MAX_PAPER_K = 20, 12
+#: Largest K of the view "speed" (see `linked_simulator`).
+MAX_SPEED_K = 20
 #: Milliseconds of a target pass and of a draft step, as Chen et al. (2023) report them.
 PASS_MS, STEP_MS = 14.1, 1.8
 _PAPER_COLUMNS = ("task", "draft", "temperature", "k", "alpha", "c", "expected", "measured")
@@ -48,14 +47,15 @@ def linked_simulator(
 ) -> Simulator:
     """p and q, whose bars the reader drags, and everything that follows from them.
 
-    Its views are those of chapters 02 ("residual"), 03 ("paths": the two into each token) and 04
-    ("speed" over K). `target` and `draft` (4,) are distributions, `k` the draft tokens of a block.
-    Times are those of Chen et al. unless the reader sets `c` and `s`, with v(n) = 1 + s (n - 1).
+    Its views are those of chapters 02 ("residual"), 03 ("paths": the two paths into each token) and
+    04 ("speed" over K). `target` and `draft` (4,) are distributions, `k` the draft tokens of a
+    block. Times are those of Chen et al. unless the reader sets `c` and `s`; v(n) is
+    1 + s (n - 1).
     """
     p, q = np.asarray(target).tolist(), np.asarray(draft).tolist()
     state = {"view": view, "target": p, "draft": q, "k": k, "token": 1, **_times(c, s)}
     if view == "paths":
-        state |= {"sampler": SAMPLERS[0], "counts": [0, 0, 0, 0], "history": [], "seed": 3}
+        state |= {"sampler": "rule", "counts": [0, 0, 0, 0], "history": [], "seed": 3}
     height = 1300 if view == "paths" else 900
     return Simulator("linked", "Simulator of p and q", state, height)
 

@@ -6,7 +6,7 @@ import { chartBox, controls, pair, panel, readout, slider, verdictLine } from ".
 import { drawTokens, fates, inWords, kindKeys, visible } from "./parts/blocks.js";
 import { change, mount } from "./parts/stage.js";
 
-const NAMES = { accepted: "drafted and accepted", corrected: "corrected", bonus: "bonus" };
+const NAMES = { accepted: "drafted and accepted", corrected: "correction", bonus: "bonus" };
 
 /** The tokens of the text: [{ kind, text, block, place, p, q, draft }]; place counts from 1 in the block. */
 export function tokensOf(blocks) {
@@ -54,7 +54,7 @@ function textPanel(model) {
   const readouts = ["p, of the target", "q, of the draft", "p/q"].map((name) => readout(name));
   const share = readout("accepted\nof all judged draft tokens");
   const [story, chart] = [verdictLine(), chartBox(true)];
-  const root = panel("A text, token by token", "Hover over a token, or step with the slider. · is a space, ·8 are eight, ↵ ends a line.",
+  const root = panel("A text, token by token", "Hover over a token, or step with the slider. · is a space, ·8 is eight spaces, ↵ ends a line.",
     controls(slide.row, story), controls(pair(...readouts.map(({ box }) => box), share.box)),
     html("div", { class: "sd-wide" }, kindKeys(NAMES), html("p", { class: "sd-text" }, `… ${visible(state.prompt)}`)), chart);
   function draw({ chosen }) {

@@ -1,1 +1,1 @@
-"""The three recorders of what the course shows without measuring it anew; see `__main__`."""
+"""The recorders of what the course shows without measuring it anew; see `__main__`."""

@@ -64,7 +64,7 @@ def test_a_figure_that_fails_by_itself_blames_nobody(broken, capsys, monkeypatch
     monkeypatch.setattr(figures.axes, "chart", broken)
     draw_figure("03_lossless", "line_up")
     out = capsys.readouterr().out
-    assert "There is no picture: code that is not yours raised" in out and "Your" not in out
+    assert "returned may not fit: drawing it raised" in out and "Your" not in out
 
 
 def patched(name: str, value: object = None):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from classes.chapter_cases import ACCEPTED, functions_of
+from classes.trees import tree_speedup, tree_tokens
 
-from specdec_lib.lessons.ch07 import computed, lesson
+from specdec_lib.lessons.ch07 import lesson
 from specdec_lib.lessons.widgets import draft_tree_simulator
 
 pytestmark = pytest.mark.browser
@@ -23,10 +24,10 @@ def test_tree_numbers_are_the_librarys(module):
         assert call("mask", parents) == FUNCTIONS["tree_attention_mask"](parents).tolist()
         for shares in ACCEPTED.values():
             assert call("tokens", parents, shares) == pytest.approx(
-                computed.tree_tokens(parents, shares), abs=1e-12
+                tree_tokens(parents, shares), abs=1e-12
             )
             assert call("speed", parents, shares, 0.2) == pytest.approx(
-                computed.tree_speedup(parents, shares, 0.2), abs=1e-12
+                tree_speedup(parents, shares, 0.2), abs=1e-12
             )
 
 

@@ -7,7 +7,7 @@ from classes.chapter_cases import functions_of, random_pairs
 from specdec_lib import theory
 from specdec_lib.lessons.ch03 import computed, rules
 from specdec_lib.lessons.widgets import linked_simulator
-from specdec_lib.lessons.widgets.simulators import MAX_SPEED_K, SAMPLERS
+from specdec_lib.lessons.widgets.simulators import MAX_SPEED_K
 from specdec_lib.sampling import sample_from
 
 pytestmark = pytest.mark.browser
@@ -15,6 +15,7 @@ pytestmark = pytest.mark.browser
 P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
 WORKED = ["0.80", "0.20"]
 RULE = functions_of("02_rejection_sampling")
+SAMPLERS = ("rule", "from_target", "argmax")
 SHARES = "[...document.querySelectorAll('.sd-grip')].map((grip) => Number(grip.ariaValueText))"
 
 

@@ -140,7 +140,7 @@ export function samplePanel(model) {
     floor.set(draws ? level.toFixed(4) : "–");
     say(verdict, verdictOn(draws, distance, level, error));
     chart.replaceChildren(drawFrequencies(shares, exact, p, chart.clientWidth),
-      html("div", { class: "sd-caption" }, "Total variation to p over the number of draws. Dots: the sample. Slope: the noise floor. Dashed: the exact distribution."),
+      html("div", { class: "sd-caption" }, "Total variation to p over the number of draws. Dots: the sample. Sloping line: the noise floor. Dashed line: the exact distribution."),
       drawHistory(state.history, (n) => noise(p, n), error, chart.clientWidth));
   }
   return { root, draw: drawPanel };
