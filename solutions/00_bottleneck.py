@@ -415,7 +415,7 @@ lesson.answered("quiz_00", quiz_00)
 # %% [markdown]
 # ## Second sitting (optional, 15 minutes): a server and its cache
 #
-# No later chapter needs this part; its points count all the same.
+# Only chapter 06 comes back to this part; its points count all the same.
 #
 # A pass over a new token also needs the text before it. In each layer of the model, attention compares the token
 # with the **key** of every earlier one. The better a key fits, the more of that token's **value** is mixed into
@@ -521,9 +521,7 @@ lesson.check_pass_time(pass_time)
 # GPU can hold). So drafting can pay at a large batch of long texts (MagicDec).
 
 # %% [markdown]
-# ### Question 2
-#
-# A server writes for 128 users with Llama 3.1 8B on an H100 in bfloat16. Each has 1,000 tokens of text in the
+# **Question 2.** A server writes for 128 users with Llama 3.1 8B on an H100 in bfloat16. Each has 1,000 tokens of text in the
 # cache. So far each user gets one token per pass. Now a pass checks 4 tokens for each user. What happens to the
 # time of a pass? Compute it.
 #

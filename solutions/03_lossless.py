@@ -5,7 +5,7 @@
 #
 # - **Intuition**: 60 proposals, counted by hand.
 # - **Mathematics**: the two paths into every token, in "The proof".
-# - **Code**: a judge that counts instead of sampling.
+# - **Code**: a judge that follows every branch instead of sampling.
 # - **Demo**: your judge finds two bugs in an installed library, and tries your own decoder.
 #
 # **You come with** a decoder that accepts draft tokens and corrects a rejection.

@@ -12,7 +12,7 @@ from autograde.sandbox.workers import SandboxError
 
 
 def run_mark(arguments: list[str] | None = None) -> int:
-    """Mark the chapters, and show a page. Returns 0, 1 for a faulty course, 2 if one was not marked."""
+    """Mark the chapters; show a page. Returns 0, 1 for a faulty course, 2 if one was not marked."""
     parser = argparse.ArgumentParser(prog="specdec mark")
     parser.add_argument("chapters", nargs="*")
     parser.add_argument("--work", type=Path, required=True)

@@ -46,10 +46,12 @@ reveal = make_reveal(TRUTHS)
 
 def reveal_timed(name: str, guess: object, seconds: Mapping[int, float], tokens: int) -> None:
     """Set a guess beside the student's own times, by tokens, or ask for these."""
-    if seconds:
+    if {1, tokens} <= seconds.keys():
         reveal(name, guess, seconds[tokens] / seconds[1])
     else:
-        print("There are no times yet: run the cell with the stopwatch first.")
+        print(
+            f"There are no times over 1 and {tokens} tokens: run the cell with the stopwatch first."
+        )
 
 
 class Passes:

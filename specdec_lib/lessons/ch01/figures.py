@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from specdec_lib.lessons.ch01 import models
+from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.drawing import tokens as draw
 from specdec_lib.lessons.drawing.axes import chart, named_bars, uses_student_functions
 from specdec_lib.lessons.drawing.style import show
@@ -119,6 +120,8 @@ def _fates(blocks: list[tuple[int, list[int]]], prompt: int, out: list[int]) -> 
     `blocks` are as in `Calls`, `out` the new tokens that a prompt of so many tokens got.
     """
     starts = [len(read) - drafted - prompt for drafted, read in blocks]
+    if not starts:
+        raise Different("it never calls the target.")
     for (drafted, read), start, end in zip(blocks, starts, [*starts[1:], len(out)], strict=True):
         block, written = read[len(read) - drafted :], out[max(start, 0) : end]
         pairs = zip(block, written, strict=False)

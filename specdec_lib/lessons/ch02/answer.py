@@ -106,6 +106,8 @@ class RecordedAnswer:
         """Where a text leaves those of the right decoder in this block, and what is right there."""
         n_written, right = self._blocks[min(self._n_blocks, len(self._blocks) - 1)]
         same = len(os.path.commonprefix([list(text), right]))
+        if same == 0:
+            return "your decoder handed over a text without the prompt: every call has all of it"
         after = f"after {f'...{self.read(right[:same])[-_QUOTED:]}'!r}"
         if same == len(right):
             return f"your decoder goes on {after}, where the right one does not"

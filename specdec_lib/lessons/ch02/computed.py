@@ -6,6 +6,7 @@ import numpy as np
 
 from specdec_lib import exact
 from specdec_lib.lessons.ch02 import lazy_uniforms, models
+from specdec_lib.lessons.checking.examples import Different
 from specdec_lib.lessons.checking.lending import limit_calls
 from specdec_lib.lessons.data.distributions import normalised_residual
 
@@ -131,6 +132,8 @@ def decoded_blocks(
         return target(tokens)
 
     out = list(sample(watched_target, watched_draft, list(prompt), *options))
+    if not starts:
+        raise Different("it never calls the target.")
     ends = [*starts[1:], len(out)]
     news = [out[a:b] for a, b in zip(starts, ends, strict=True)]
     return [(d, new, len(new) - (new != d)) for d, new in zip(drafts, news, strict=True)]

@@ -142,5 +142,8 @@ def _asking(
     prompt: list[int], numbers: Sequence[float], k: int, count: int, eos: int | None = None
 ) -> tuple:
     """The arguments that ask for a text of the small models."""
-    rng = ScriptedRandom(*numbers, why="a block draws 2n + 1, n at most left - 1")
+    rng = ScriptedRandom(
+        *numbers,
+        why="a block of n draft tokens draws 2n + 1 numbers; n is at most the tokens left minus 1",
+    )
     return target_logits, draft_logits, prompt, k, count, models.TEMPERATURE, rng, eos

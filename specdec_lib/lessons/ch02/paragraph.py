@@ -46,7 +46,8 @@ def paragraph_in_words(places: Sequence[Place]) -> str:
     sure = sum(place.p > 0.5 for place in rare)
     return (
         f"A draft token is accepted with probability: {', '.join(means)}. It is below {RARE} in "
-        f"{len(rare)} of {len(places)} places; in {sure} the target gives its token more than 0.5."
+        f"{len(rare)} of {len(places)} places; in {sure} of them the target gives the token more "
+        "than 0.5."
     )
 
 

@@ -2,7 +2,7 @@
 
 A rule takes p and q (V,) and asks `choices` for its draft token, its coin and its correction:
 `choices.choose(probabilities)` is an index. It returns the token that is written. `PUBLIC_CODE`
-says where a mistake was found in public.
+says where a rule was found in public.
 """
 
 from collections.abc import Callable
@@ -98,5 +98,5 @@ MISTAKES: tuple[Rule, ...] = (
 for _rule in (*LOSSLESS, *MISTAKES):
     _rule.code = f"lesson.rules.{_rule.__name__}"
 
-# In which public code the mistake was made; the chapter's sources give the threads.
+# In which public code the rule stands; the chapter's sources give the threads.
 PUBLIC_CODE = read_tables(__package__, "rules.toml")
