@@ -111,7 +111,7 @@ def fault_costs(
 
 
 def fault_distance(generate: _Loop, fault: str) -> float:
-    """Total variation between short texts' distributions by the faulty loop and by plain decoding.
+    """Total variation between the faulty loop's distribution of short texts and plain decoding's.
 
     Nothing is sampled: every combination of numbers that makes a difference is run.
     """

@@ -13,7 +13,7 @@ from specdec_lib.lessons.checking.examples import (
     helpers_first,
     visible_check,
 )
-from specdec_lib.lessons.checking.lending import copy_plain, limit_calls, read_only
+from specdec_lib.lessons.checking.lending import copy_plain, limit_calls, read_only, token_list
 
 
 def test_a_check_prints_the_calls_that_agreed_and_nothing_that_is_read_as_a_mark(capfd):
@@ -182,3 +182,8 @@ def test_what_a_notebook_shares_with_its_lesson_cannot_be_changed():
     for array in (lesson.P, lesson.Q, lesson.BLOCK_P, read_only([1.0])):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
+
+
+def test_a_model_that_is_handed_fractions_says_what_it_reads():
+    with pytest.raises(ValueError, match="a list of whole numbers, one or more, not .1.0, 2.0."):
+        token_list([1.0, 2.0])
