@@ -433,8 +433,8 @@ lesson.answered("quiz_01_b", quiz_01_b)
 #
 # <details><summary>Answer</summary>
 #
-# Row 0 is about the second token of the prefix. Draft token `i` belongs to row `len(prefix) - 1 + i`. *For
-# example:* after "the cat sat on" row 0 of the small target prefers "cat", and row 3 prefers "the".
+# Row 0 is about the second token of the prefix. Draft token `i` belongs to row `len(prefix) - 1 + i`.
+# *For example:* after "the cat sat on" row 0 of the small target prefers "cat", and row 3 prefers "the".
 #
 # </details>
 #
@@ -451,8 +451,8 @@ lesson.answered("quiz_01_b", quiz_01_b)
 #
 # <details><summary>Answer</summary>
 #
-# They have different vocabularies, so a token's number means one text to one and another to the other. *For
-# example:* GPT-2 has 50,257 tokens, and GPT-4's `cl100k_base` has about 100,000. And to check, you need the rows of
+# They have different vocabularies, so a token's number means one text to one and another to the other.
+# *For example:* GPT-2 has 50,257 tokens, and GPT-4's `cl100k_base` has about 100,000. And to check, you need the rows of
 # the target; GPT-4's weights are not public.
 #
 # </details>

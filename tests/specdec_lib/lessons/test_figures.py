@@ -33,7 +33,7 @@ PLACES = [
 def test_a_coloured_paragraph_tells_the_means_and_every_token_its_p_and_q():
     told = paragraph.paragraph_in_words(PLACES)
     assert "new words 0.90, inside a word 0.09, punctuation 0.56, all tokens 0.44. It is" in told
-    assert "below 0.25 in 3 of 5 places; in 2 the target" in told
+    assert "below 0.25 in 3 of 5 places; in 2 of them the target" in told
     assert paragraph.by_kind([PLACES[0]] * 2)["words that came before"] == [0.9]
     page = BeautifulSoup(paragraph.paragraph_page(PLACES), "html.parser")
     rows = [[cell.get_text() for cell in row("td")] for row in page("tbody")[1]("tr")]
