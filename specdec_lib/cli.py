@@ -38,7 +38,9 @@ specdec = typer.Typer(help=_PURPOSE, add_completion=False, rich_markup_mode=None
 Work = Annotated[Path | None, Option(file_okay=False, help="Your copies. Default: work/, here.")]
 Cost = Literal["40m", "234m", "1b", "7b"]
 Dtype = Literal["float32", "bfloat16", "float16"]
-BlockSize = Annotated[int | None, Option("--k", min=1, help="Draft tokens in a block: by default the pair's.")]
+BlockSize = Annotated[
+    int | None, Option("--k", min=1, help="Draft tokens in a block: by default the pair's.")
+]
 Temperature = Annotated[float, Option(metavar="T", help="0 is greedy.")]
 
 
@@ -79,7 +81,9 @@ def open_course(
 
 @specdec.command("mark")
 def mark_notebooks(
-    chapters: Annotated[list[str] | None, Argument(help="By name or number: by default the changed ones.")] = None,
+    chapters: Annotated[
+        list[str] | None, Argument(help="By name or number: by default the changed ones.")
+    ] = None,
     no_browser: Annotated[bool, Option("--no-browser", help="Only say where it is.")] = False,
     work: Work = None,
 ) -> int:
@@ -127,7 +131,7 @@ def run_race(
 ) -> None:
     """See plain and speculative decoding write the same text.
 
-    They run for about 20 seconds, each with its own clock. Then you see both side by side at their
+    Both write up to 96 tokens, each with its own clock. Then you see both side by side at their
     original speed.
 
     Example: specdec race --draft small --k 5 --temperature 1
@@ -164,7 +168,9 @@ def generate_text(
     draft: Annotated[str | None, Option(help="One of the pair's, OWNER/NAME, or a folder.")] = None,
     target_cost: Annotated[Cost | None, Option(help="Slow the built-in target down.")] = None,
     k: BlockSize = None,
-    tokens: Annotated[int | None, Option(min=1, help="Most new tokens: by default 128, 256 in a chat.")] = None,
+    tokens: Annotated[
+        int | None, Option(min=1, help="Most new tokens: by default 128, 256 in a chat.")
+    ] = None,
     temperature: Temperature = 0.0,
     top_k: Annotated[int | None, Option(min=1, help="Sample from so many tokens.")] = None,
     top_p: Annotated[float, Option(help="Sample from so much probability.")] = 1.0,
@@ -256,7 +262,9 @@ def main(arguments: list[str] | None = None) -> int:
     except typer.TyperException as error:
         why = f"{error.format_message().rstrip('.')}. See `{error.ctx.command_path} --help`."
     except ModuleNotFoundError as error:
-        why = f"{error.name} is not installed here. Install the course: `pip install -e .[course]`."
+        why = (
+            f'{error.name} is not installed here. Install the course: `pip install -e ".[course]"`.'
+        )
     except OSError as error:
         why = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error
     except (SpecdecError, UnicodeEncodeError) as error:  # a text that the terminal's encoding lacks

@@ -35,7 +35,7 @@ def verdict(memory: float, transformers: str) -> str:
     """Whether the free bytes of `memory` and the libraries are enough, or what to do."""
     if transformers == "no transformers":
         needed = "Chapters 03 and 08 need transformers. In the folder of the course, run"
-        return f"{needed} `pip install -e '.[course]'`."
+        return f'{needed} `pip install -e ".[course]"`.'
     if memory < _ENOUGH:
         return (
             f"Chapter 08 needs up to {_ENOUGH / _GIGA:.0f} GB of memory, and {memory / _GIGA:.1f} "

@@ -5,6 +5,7 @@ PSF licence. A document is held out by a hash of its name, so the split is the s
 """
 
 import hashlib
+import os
 import sysconfig
 from pathlib import Path
 from typing import NamedTuple
@@ -91,4 +92,6 @@ def prepare(folder: Path) -> None:
     training = [document for document in library_documents() if not document.held_out]
     tokenizer = train_tokenizer([document.text for document in training])
     tokenizer.save(str(folder / "tokenizer.json"))
-    np.save(folder / "train.npy", encode_corpus(tokenizer, training))
+    half = folder / ".train.half.npy"
+    np.save(half, encode_corpus(tokenizer, training))
+    os.replace(half, folder / "train.npy")

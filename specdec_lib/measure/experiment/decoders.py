@@ -50,10 +50,13 @@ class StudentDecoder(NamedTuple):
         """
         rows = []
         for name, (target, draft) in pairs.items():
-            decode, right, passes = self.decoder(target, draft, _K, Warp(), _TOKENS), 0, 0
+            recorder, right, passes = PassRecorder(target), 0, 0
+            decode = self.decoder(recorder, draft, _K, Warp(), _TOKENS)
             for prompt in prompts:
+                recorder.passes = []
                 found = decode(prompt)
-                passes += found.target_passes
+                # A pass that ends before the prompt does writes no token.
+                passes += sum(one.after >= len(prompt) for one in recorder.passes)
                 right += is_right([*prompt, *found.tokens[0]])
             accepted = _TOKENS * len(prompts) / passes - 1
             rows.append((name, accepted, f"{right} of {len(prompts)}"))
