@@ -34,9 +34,8 @@ def race_here(pair: str, draft: str, k: int | None, temperature: float, cost: st
         lane = lanes.pair_lane(loaded, k or loaded.k, loaded.eos_id)
         subject = turns.questions_to(loaded, [QUESTION])
     print("The race takes some seconds, after loading.", file=sys.stderr)
-    settings = {"temperature": temperature, "cost": cost, "subject": subject}
-    settings |= {"tokens": 96, "texts": 1}
-    return turns.run_race({"speculative decoding": lane}, **settings)
+    how = {"temperature": temperature, "cost": cost, "subject": subject, "tokens": 96, "texts": 1}
+    return turns.run_race({"speculative decoding": lane}, **how)
 
 
 def show_in_terminal(race: Race, where: str) -> None:

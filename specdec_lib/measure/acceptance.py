@@ -30,7 +30,7 @@ Documents = Sequence[EncodedDocument]
 class Acceptance:
     """Means over `positions` positions."""
 
-    alpha: float  # at temperature 1
+    alpha: float  # the mean of sum_x min(p(x), q(x)), p and q as the readers warp them
     greedy: float  # how often the most probable token of both is the same
     positions: int
 

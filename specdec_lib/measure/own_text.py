@@ -74,9 +74,7 @@ def acceptance_figures(pair: Pair, texts: Sequence[EncodedDocument], warp: Warp)
     ValueError without texts.
     """
     if not texts:
-        raise ValueError(
-            "no text to measure: every one is empty or repeats itself; use more prompts"
-        )
+        raise ValueError("no text to measure: each is empty or repeats itself; use more prompts")
     q, draft_at_1, rows = draft_reader(pair, warp), draft_reader(pair), []
     for text in progress(texts, "texts"):
         p = acceptance.cached_reader(acceptance.model_reader(pair.target, warp))

@@ -14,9 +14,8 @@ def logits_of(model: Model, capacity: int = 512) -> Callable[[Sequence[int]], np
 
     The function keeps a KV cache. A call reads only what differs from the text of the call before
     it, and of a text that is known to the end it reads the last token again. So a decoder that
-    hands over the whole text each time costs what one with a cache costs. A text has at most
+    hands over the whole text each time costs what one with a cache costs. A text has 1 to
     `capacity` tokens. The result is a read-only view, which the next call changes.
-    Raises ValueError for an empty text.
     """
     cache, cached = model.new_cache(1, capacity), list[int]()
     rows = np.empty((capacity, model.vocab_size))

@@ -5,7 +5,6 @@ PSF licence. A document is held out by a hash of its name, so the split is the s
 """
 
 import hashlib
-import os
 import sysconfig
 from pathlib import Path
 from typing import NamedTuple
@@ -94,4 +93,4 @@ def prepare(folder: Path) -> None:
     tokenizer.save(str(folder / "tokenizer.json"))
     half = folder / ".train.half.npy"
     np.save(half, encode_corpus(tokenizer, training))
-    os.replace(half, folder / "train.npy")
+    half.replace(folder / "train.npy")

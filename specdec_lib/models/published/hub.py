@@ -83,8 +83,7 @@ def download(models: tuple[str, str], yes: bool, limit: float) -> None:
     size = sum(sum(files.values()) for files in missing.values()) / 1e9
     if size > limit:
         raise PairError(
-            f"{size:.1f} GB are over the limit of {limit:g} GB: raise it with --limit, or "
-            "limit=... in Python"
+            f"{size:.1f} GB are over the limit of {limit:g} GB: raise --limit, or limit= in Python"
         )
     if missing and not yes:
         confirm(f"Download {' and '.join(missing)}, {size:.1f} GB? [y/N] ")
