@@ -95,8 +95,7 @@ def run_race(
     it may have fewer prompts than `texts`. With `rows`, each decoder writes so many texts at a
     time, and the first is shown. A timer starts when the target has read the prompt. With `target`,
     which has that cost, all cores take part, else half of them. No text begins once `seconds` are
-    over, but the first one always runs. Only the subject's `ends` stop a decoder: without, all
-    write as many tokens.
+    over, but the first one always runs. Only the subject's `ends` stop a decoder.
     Raises WrongFunction where a reader's own function is wrong.
     """
     warp = Warp(temperature)
