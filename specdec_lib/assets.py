@@ -22,13 +22,13 @@ class HeldOutDocument(NamedTuple):
     training_lines: frozenset[int]
 
 
-def held_out_documents(assets: Path = ASSETS) -> list[HeldOutDocument]:
+def held_out_documents() -> list[HeldOutDocument]:
     """The held-out text, which the built-in models never saw."""
-    lines = (assets / HELD_OUT).read_text(encoding="utf-8").splitlines()
+    lines = (ASSETS / HELD_OUT).read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     return [HeldOutDocument(row["name"], row["text"], frozenset(row["seen"])) for row in rows]
 
 
-def tokenizer(assets: Path = ASSETS) -> Tokenizer:
+def tokenizer() -> Tokenizer:
     """The tokenizer of the built-in models."""
-    return Tokenizer.from_file(str(assets / "target" / "tokenizer.json"))
+    return Tokenizer.from_file(str(ASSETS / "target" / "tokenizer.json"))

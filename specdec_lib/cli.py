@@ -38,9 +38,7 @@ specdec = typer.Typer(help=_PURPOSE, add_completion=False, rich_markup_mode=None
 Work = Annotated[Path | None, Option(file_okay=False, help="Your copies. Default: work/, here.")]
 Cost = Literal["40m", "234m", "1b", "7b"]
 Dtype = Literal["float32", "bfloat16", "float16"]
-BlockSize = Annotated[
-    int | None, Option("--k", min=1, help="Draft tokens in a block: by default the pair's.")
-]
+BlockSize = Annotated[int | None, Option(min=1, help="Draft tokens a block. Default: the pair's.")]
 Temperature = Annotated[float, Option(metavar="T", help="0 is greedy.")]
 
 
@@ -84,7 +82,7 @@ def mark_notebooks(
     chapters: Annotated[
         list[str] | None, Argument(help="By name or number: by default the changed ones.")
     ] = None,
-    no_browser: Annotated[bool, Option("--no-browser", help="Only say where it is.")] = False,
+    no_browser: Annotated[bool, Option("--no-browser", help="Only print the page's path.")] = False,
     work: Work = None,
 ) -> int:
     """Mark your own notebooks, if you study alone.
@@ -100,7 +98,7 @@ def mark_notebooks(
         raise SpecdecError(_NO_GRADER)
     if not folder.is_dir():
         raise SpecdecError(f"there is no {folder}; `specdec start` makes it, --work names another.")
-    # A file of the current folder is no module of the grader: -P.
+    # -P: no file in the current folder can take the place of a module of the grader.
     command = [sys.executable, "-P", "-X", "utf8", "-m", "autograde.selfstudy"]
     command += [*(chapters or ()), "--work", str(folder)]
     command += ["--no-browser"] if no_browser else []
@@ -131,7 +129,7 @@ def run_race(
 ) -> None:
     """See plain and speculative decoding write the same text.
 
-    They run for about 20 seconds, each with its own clock. Then you see both side by side at their
+    Both write up to 96 tokens, each with its own clock. Then you see both side by side at their
     original speed.
 
     Example: specdec race --draft small --k 5 --temperature 1
@@ -162,9 +160,7 @@ def _refuse(context: typer.Context, names: Sequence[str], what: str, other: str)
 @specdec.command("generate")
 def generate_text(
     prompt: Annotated[str, Argument(metavar="PROMPT", help="The text to go on with.")],
-    pair: Annotated[
-        str, Option(help="One of `specdec pairs`, OWNER/NAME, or a folder.")
-    ] = "stdlib",
+    pair: Annotated[str, Option(help="One of `specdec pairs`, OWNER/NAME or a folder.")] = "stdlib",
     draft: Annotated[str | None, Option(help="One of the pair's, OWNER/NAME, or a folder.")] = None,
     target_cost: Annotated[Cost | None, Option(help="Slow the built-in target down.")] = None,
     k: BlockSize = None,
@@ -172,14 +168,14 @@ def generate_text(
         int | None, Option(min=1, help="Most new tokens: by default 128, 256 in a chat.")
     ] = None,
     temperature: Temperature = 0.0,
-    top_k: Annotated[int | None, Option(min=1, help="Sample from so many tokens.")] = None,
-    top_p: Annotated[float, Option(help="Sample from so much probability.")] = 1.0,
+    top_k: Annotated[int | None, Option(min=1, help="Sample from this many top tokens.")] = None,
+    top_p: Annotated[float, Option(help="Sample from the top tokens that sum to this.")] = 1.0,
     seed: Annotated[int, Option(min=0, help="Seed of the samples.")] = 0,
     raw: Annotated[bool, Option("--raw", help="Go on with the text, without a template.")] = False,
-    dtype: Annotated[Dtype | None, Option(help="Default: by device.")] = None,
+    dtype: Annotated[Dtype | None, Option(help="Default: depends on the device.")] = None,
     yes: Annotated[bool, Option("--yes", help="Download a pair without asking.")] = False,
     limit: Annotated[
-        float, Option(metavar="GB", min=0, help="Most gigabytes to download.")
+        float, Option(metavar="GB", min=0, help="Download at most this many gigabytes.")
     ] = DOWNLOAD_LIMIT,
 ) -> None:
     """Continue a prompt by speculative decoding; a chat model answers it.
@@ -245,7 +241,7 @@ def compare_results(
 ) -> None:
     """Set two result files of chapter 08 side by side.
 
-    Differences between the machines and versions come before the table.
+    A line about the machine of each comes before the table.
 
     Example: specdec compare mine.json theirs.json
     """
@@ -262,7 +258,7 @@ def main(arguments: list[str] | None = None) -> int:
     except typer.TyperException as error:
         why = f"{error.format_message().rstrip('.')}. See `{error.ctx.command_path} --help`."
     except ModuleNotFoundError as error:
-        why = f"{error.name} is not installed here. Install the course: `pip install -e .[course]`."
+        why = f'{error.name} is missing here. Install the course: `pip install -e ".[course]"`.'
     except OSError as error:
         why = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error
     except (SpecdecError, UnicodeEncodeError) as error:  # a text that the terminal's encoding lacks

@@ -19,7 +19,7 @@ ACCEPTED_STYLE = "green underline"  # not by its colour alone
 
 
 def write_generation(
-    pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int, chat: bool = False
+    pair: Pair, prompt: str, k: int, tokens: int, warp: Warp, seed: int, chat: bool
 ) -> None:
     """Write the text as it comes, and a line of counts. SpecdecError if it would be too long.
 

@@ -19,7 +19,6 @@ from specdec_lib.measure.race.record import Lane, Race
 from specdec_lib.models.catalogue import BUILT_IN
 
 QUESTION = "Why is the sky blue?"
-_TIME_LIMIT = 20.0  # seconds of the race; the replay comes after it
 _ACCEPTED = "green underline"  # not by its colour alone
 _SIDE_BY_SIDE_COLUMNS = 80  # from which panels stand side by side
 
@@ -34,10 +33,9 @@ def race_here(pair: str, draft: str, k: int | None, temperature: float, cost: st
         loaded = load_pair(pair, device="cpu")
         lane = lanes.pair_lane(loaded, k or loaded.k, loaded.eos_id)
         subject = turns.questions_to(loaded, [QUESTION])
-    print(f"The race takes about {_TIME_LIMIT:.0f} s.", file=sys.stderr)
-    settings = {"temperature": temperature, "cost": cost, "seconds": _TIME_LIMIT}
-    settings |= {"subject": subject, "tokens": 96, "texts": 1}
-    return turns.run_race({"speculative decoding": lane}, **settings)
+    print("The race takes some seconds, after loading.", file=sys.stderr)
+    how = {"temperature": temperature, "cost": cost, "subject": subject, "tokens": 96, "texts": 1}
+    return turns.run_race({"speculative decoding": lane}, **how)
 
 
 def show_in_terminal(race: Race, where: str) -> None:
@@ -47,7 +45,7 @@ def show_in_terminal(race: Race, where: str) -> None:
         console.print(Text.assemble(("Green and underlined", _ACCEPTED), ": drafted and accepted."))
         replay(race, console)
     console.print(race_table(race))
-    about = f"Target: {race.pair}. Temperature {race.temperature:g}, {where}."
+    about = f"Models: {race.pair}. Temperature {race.temperature:g}, {where}."
     console.print(about, *race.remarks, soft_wrap=True)
 
 

@@ -46,9 +46,9 @@ class Tape:
         depth = len(self.branch_taken)
         branch = self.path[depth] if depth < len(self.path) else 0
         if depth == MAX_DRAWS:
-            raise ValueError(f"one branch has more than {MAX_DRAWS:,} draws: it may draw for ever")
+            raise ValueError(f"over {MAX_DRAWS:,} draws in a branch: the process may draw for ever")
         if branch >= len(possible):
-            raise ValueError("its runs differ: let `choose` make every random draw")
+            raise ValueError("the process's runs differ: let `choose` make every random draw")
         self.branch_taken.append(branch)
         self.branch_count.append(len(possible))
         outcome = possible[branch]
@@ -100,7 +100,7 @@ def branches(process: Process, tape_type: type[Tape] = Tape) -> Iterator[tuple[A
         path = tape.next_path()
         if path is None:
             return
-    raise ValueError(f"there are more than {MAX_BRANCHES:,} branches: it may draw for ever")
+    raise ValueError(f"there are over {MAX_BRANCHES:,} branches: the process may draw for ever")
 
 
 def distribution(process: Process, tape_type: type[Tape] = Tape) -> dict[Hashable, float]:

@@ -74,7 +74,7 @@ class Warp:
     def __post_init__(self) -> None:
         if self.temperature != 0 and not 1e-4 <= self.temperature < float("inf"):
             raise SpecdecError(
-                f"temperature is {self.temperature}; it must be 0 (greedy) or at least 0.0001"
+                f"temperature is {self.temperature}; it must be 0, or finite and at least 0.0001"
             )
         if self.top_k is not None and self.top_k < 1:
             raise SpecdecError(f"top_k is {self.top_k}; it must be 1 or more, or None")

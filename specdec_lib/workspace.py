@@ -92,7 +92,7 @@ def _released(release: Path) -> list[Path]:
     if not chapters:
         raise FileNotFoundError(
             f"there are no chapters in {release}. Install the course from its folder with "
-            "`pip install -e .[course]`, so that this command knows where they are."
+            '`pip install -e ".[course]"`, so that this command knows where they are.'
         )
     return chapters
 

@@ -83,6 +83,8 @@ def tree_generate(
     Raises SpecdecError as speculative_generate does, and if the model has no room for the tree
     after the text.
     """
+    if depth < 1:
+        raise SpecdecError(f"depth is {depth}; a tree has at least 1 level")
     n_nodes = drafter.nodes(depth)
     capacity = checks.required_capacity(target, [prompt], settings, random_source) + n_nodes
     checks.check_capacity(f"the text and a tree of {n_nodes} tokens", capacity, target, "target")

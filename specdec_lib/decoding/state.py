@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from specdec_lib.decoding.verify import finite_rows
+from specdec_lib.errors import SpecdecError
 from specdec_lib.models.protocol import EosIds, Model, Texts, eos_ids, prefill
 from specdec_lib.sampling import Warp
 
@@ -29,7 +30,7 @@ class Settings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "eos_id", eos_ids(self.eos_id))  # the class is frozen
         if self.max_new_tokens < 0:
-            raise ValueError(f"max_new_tokens is {self.max_new_tokens}; it must be 0 or more")
+            raise SpecdecError(f"max_new_tokens is {self.max_new_tokens}; it must be 0 or more")
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 From the state at a position and the token after it a small trained layer predicts the state one
 position on, which the target's own head turns into a distribution. The token that is drawn from it
-goes back in, together with the predicted state. So, unlike a draft model, it knows the target's
-state.
+goes back in, together with the predicted state. So, unlike a draft model, the head knows the
+target's state.
 
 With a cut vocabulary the target's head gives the logits of frequent tokens alone, as in FR-Spec
 (Zhao et al., 2025, arXiv:2502.14856): a token that is left out has a q of 0.

@@ -10,16 +10,17 @@ from specdec_lib.sampling import RandomSource, Warp
 
 
 class PromptLookup:
-    """Drafts the tokens that followed the latest earlier occurrence of the last few.
+    """Drafts the tokens that followed the latest earlier occurrence of the text's last few tokens.
 
     Nothing is drawn: each draft token has a q of 1 on itself, so it is accepted with the target's
     own probability, and the residual is the target without it. No model, no passes.
     """
 
-    def __init__(self, vocab_size: int, device: torch.device | str = "cpu", max_ngram: int = 3):
+    max_ngram = 3
+
+    def __init__(self, vocab_size: int, device: torch.device | str = "cpu"):
         self.vocab_size, self.device = vocab_size, torch.device(device)
         self.max_length = None
-        self.max_ngram = max_ngram
 
     def start(self, texts: Texts, warp: Warp, capacity: int) -> None:
         """Nothing to prepare: a token that was looked up is certain under any warp."""

@@ -1,4 +1,4 @@
-"""Counts of a corpus as the drafter: unigram, bigram, trigram (Leviathan et al., Section 4.1)."""
+"""Counts of a corpus as the drafter, up to trigrams (Leviathan et al., Sections 3.6 and 4.2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -23,7 +23,7 @@ class Proposal(NamedTuple):
 
 
 class Drafter(Protocol):
-    """Something that proposes draft tokens, after at most `max_length` (None: any number)."""
+    """Proposes draft tokens after a text of at most `max_length` tokens (None: any number)."""
 
     vocab_size: int
     max_length: int | None

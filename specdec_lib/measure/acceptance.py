@@ -1,6 +1,6 @@
 """How often the target would accept a draft, position by position on held-out text.
 
-The acceptance rate is E[sum_x min(p(x), q(x))] (Leviathan et al., 2023, Theorem 3.5): both models
+The acceptance rate is E[sum_x min(p(x), q(x))] (Leviathan et al., 2023, Corollary 3.6): both models
 read the same text, nothing is sampled, and the figure has no noise of its own.
 """
 
@@ -30,7 +30,7 @@ Documents = Sequence[EncodedDocument]
 class Acceptance:
     """Means over `positions` positions."""
 
-    alpha: float  # at temperature 1
+    alpha: float  # the mean of sum_x min(p(x), q(x)), p and q as the readers warp them
     greedy: float  # how often the most probable token of both is the same
     positions: int
 

@@ -51,9 +51,9 @@ def pass_tasks(
     return {width: partial(run, width) for width in widths}
 
 
-def pass_task(model: Model, tokens: int, batch: int = 1) -> PassTask:
-    """One pass over `tokens` tokens in every row."""
-    return pass_tasks(model, [tokens], batch)[tokens]
+def pass_task(model: Model) -> PassTask:
+    """One pass over one token."""
+    return pass_tasks(model, [1])[1]
 
 
 def random_text(model: Model, batch: int, length: int) -> Tensor:
@@ -69,7 +69,7 @@ def interleave_draft_steps(target: Model, drafts: Mapping[str, Model]) -> dict[A
     have pushed the draft's out of the processor's cache.
     """
     tasks: dict[Any, PassTask] = {}
-    remaining_steps = iter([(name, pass_task(draft, 1)) for name, draft in drafts.items()])
+    remaining_steps = iter([(name, pass_task(draft)) for name, draft in drafts.items()])
     for width, task in pass_tasks(target, range(1, LARGEST_K + 2)).items():
         tasks[width] = task
         tasks.update(islice(remaining_steps, 1))

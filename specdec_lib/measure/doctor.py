@@ -10,7 +10,7 @@ from specdec_lib.models.catalogue import PUBLISHED, SMOLLM2
 from specdec_lib.models.published.fetch import where
 
 _GIGA = 1e9
-# Bytes for chapter 08: 1.3 GB were measured, and Hugging Face's two targets take 1.4 more.
+# Bytes for chapter 08, with Hugging Face's two targets.
 _ENOUGH = 3 * _GIGA
 
 
@@ -35,7 +35,7 @@ def verdict(memory: float, transformers: str) -> str:
     """Whether the free bytes of `memory` and the libraries are enough, or what to do."""
     if transformers == "no transformers":
         needed = "Chapters 03 and 08 need transformers. In the folder of the course, run"
-        return f"{needed} `pip install -e '.[course]'`."
+        return f'{needed} `pip install -e ".[course]"`.'
     if memory < _ENOUGH:
         return (
             f"Chapter 08 needs up to {_ENOUGH / _GIGA:.0f} GB of memory, and {memory / _GIGA:.1f} "

@@ -28,7 +28,6 @@ from specdec_lib.measure.library_decoders import GREEDY
 from specdec_lib.models.catalogue import SMOLLM2
 from specdec_lib.models.checkpoint import configuration, named_tensors
 from specdec_lib.models.cut_vocabulary import CutVocabulary, widened
-from specdec_lib.models.protocol import EosIds, eos_ids
 from specdec_lib.models.published.fetch import fetched_folder
 from specdec_lib.models.published.loading import quiet_transformers
 from specdec_lib.models.scale import target_weights
@@ -96,7 +95,7 @@ class CountedModel:
     def from_size(
         cls, size: str, dtype: torch.dtype, device: torch.device | str = "cpu"
     ) -> "CountedModel":
-        """The fetched target, the one called "built-in", or it at the cost of a larger `size`."""
+        """The fetched target, the "built-in" one, or the built-in one at the cost of a `size`."""
         if size == SMOLLM2:
             return cls.from_folder(fetched_folder(), dtype, device)
         if size == "built-in":
@@ -157,13 +156,12 @@ def hf_generate(
     draft: CountedModel | None = None,
     k: int | None = None,
     warp: Warp = GREEDY,
-    ends: EosIds = None,
 ) -> Generation:
-    """At most `new_tokens` tokens after `prompt`, up to the first of `ends`.
+    """`new_tokens` tokens after `prompt`; no token ends the text.
 
-    With `draft`, assisted generation that drafts as `Drafting.of(k)` says, on as many columns of
-    the logits as both models have. An encoder-decoder takes the prompt as its source. Both models
-    are left as they were, so no call depends on an earlier one.
+    With `draft`, assisted generation that drafts as `AssistantSettings.of(k)` says, on as many
+    columns of the logits as both models have. An encoder-decoder takes the prompt as its source.
+    Both models are left as they were, so no call depends on an earlier one.
     """
     ids = torch.tensor([prompt], device=target.model.device)
     models = [target] if draft is None else [target, draft]
@@ -175,7 +173,7 @@ def hf_generate(
     passes_before = target.passes
     with ExitStack() as stack:
         stack.enter_context(quiet_transformers())  # it warns of settings that are off
-        config = generation_config(target.model, new_tokens, AssistantSettings.of(k), warp, ends)
+        config = generation_config(target.model, new_tokens, AssistantSettings.of(k), warp)
         for model in models:
             stack.enter_context(model.configured(config, vocab_size))
         # With scikit-learn in reach, the threshold would be fitted anew after each block.
@@ -189,7 +187,7 @@ def hf_generate(
 
 
 def generation_config(
-    model: PreTrainedModel, new_tokens: int, assistant: AssistantSettings, warp: Warp, ends: EosIds
+    model: PreTrainedModel, new_tokens: int, assistant: AssistantSettings, warp: Warp
 ) -> GenerationConfig:
     """All settings of a call, for the target and its draft: what is not named here is off.
 
@@ -201,7 +199,6 @@ def generation_config(
         temperature=warp.temperature or 1.0,
         top_k=warp.top_k or 0,
         top_p=warp.top_p,
-        eos_token_id=sorted(eos_ids(ends)) or None,
         decoder_start_token_id=getattr(model.config, "decoder_start_token_id", None),
         **assistant._asdict(),
     )

@@ -14,7 +14,7 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.measure.prompts import Prompts
-from specdec_lib.models.pairs import Pair
+from specdec_lib.models.pair import Pair
 from specdec_lib.models.protocol import EosIds, Model
 from specdec_lib.sampling import Warp, random_source_for
 

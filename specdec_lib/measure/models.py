@@ -29,7 +29,7 @@ def target_dtypes() -> tuple[torch.dtype, ...]:
 
 @cache
 def load_target(size: str | None, dtype: torch.dtype) -> Llama:
-    """The built-in target, or it at the cost of a larger `size`."""
+    """The built-in target, with `size` at the cost of a model of that size."""
     return Llama(target_weights(size, dtype))
 
 

@@ -50,13 +50,13 @@ def own_prompts(pair: Pair, kind: str, count: int) -> list[list[int]]:
 def written_texts(pair: Pair, starts: Prompts, warp: Warp, tokens: int) -> list[EncodedDocument]:
     """What the target writes after `starts`, in one batch: these tokens are the novel ones.
 
-    Greedy texts that run in circles are left out.
+    Empty texts are left out, and greedy ones that run in circles.
     """
     write = plain(pair.target, warp, tokens, batch=True, eos_id=pair.eos_id)
     return [
         EncodedDocument("", [*start, *new], [False] * len(start) + [True] * len(new))
         for start, new in zip(starts, write(starts).tokens, strict=True)
-        if warp.temperature or prompts.repeated_share(new) <= prompts.MAX_REPEATED_SHARE
+        if new and (warp.temperature or prompts.repeated_share(new) <= prompts.MAX_REPEATED_SHARE)
     ]
 
 
@@ -71,7 +71,10 @@ def acceptance_figures(pair: Pair, texts: Sequence[EncodedDocument], warp: Warp)
     """The mean of sum min(p, q) over all novel positions, and the quartiles of the texts' means.
 
     `outside` is the target's mean probability of the tokens that the draft never proposes.
+    ValueError without texts.
     """
+    if not texts:
+        raise ValueError("no text to measure: each is empty or repeats itself; use more prompts")
     q, draft_at_1, rows = draft_reader(pair, warp), draft_reader(pair), []
     for text in progress(texts, "texts"):
         p = acceptance.cached_reader(acceptance.model_reader(pair.target, warp))

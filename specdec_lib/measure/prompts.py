@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
-from specdec_lib.assets import ASSETS, HeldOutDocument, held_out_documents, tokenizer
+from specdec_lib.assets import HeldOutDocument, held_out_documents, tokenizer
 from specdec_lib.measure.compare import Decoder
 from specdec_lib.progress import progress
 
@@ -39,10 +39,10 @@ def encode_document(document: HeldOutDocument, tokenizer: Tokenizer) -> EncodedD
 
 
 @cache
-def encoded_documents(assets: Path = ASSETS) -> tuple[EncodedDocument, ...]:
+def encoded_documents() -> tuple[EncodedDocument, ...]:
     """All of the frozen text in tokens, encoded once."""
-    shared = tokenizer(assets)
-    return tuple(encode_document(document, shared) for document in held_out_documents(assets))
+    shared = tokenizer()
+    return tuple(encode_document(document, shared) for document in held_out_documents())
 
 
 def prompts(count: int, length: int = 64, ending: str = "") -> list[list[int]]:

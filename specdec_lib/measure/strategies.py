@@ -1,7 +1,7 @@
 """Drafts of several kinds on the same text: how often they are accepted and what they cost.
 
-A reader gives the distributions (T, V) after each of T tokens (acceptance.py). The text is the
-frozen held-out text in two halves: one to count or train on, the other to measure on.
+A reader gives the distributions (T, V) after each of T tokens (acceptance.py). The frozen held-out
+documents take turns: one to count or train on, the next to measure on.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -91,7 +91,7 @@ class DraftBenchmark:
     def c_of(self, draft: Callable[[list[int]], object]) -> float:
         """c of a draft that is no model: its step after a text, over a target pass."""
         text = max(self.unseen, key=lambda document: len(document.ids)).ids[:CONTEXT_TOKENS]
-        tasks = {1: pass_task(self.target, 1), "draft": partial(draft, text)}
+        tasks = {1: pass_task(self.target), "draft": partial(draft, text)}
         return costs_from_times(interleaved_times(tasks, PASS_ROUNDS)).by_draft["draft"].c
 
 

@@ -64,6 +64,6 @@ def confirm(question: str) -> None:
     try:
         answer = input(question)
     except (EOFError, OSError, NotImplementedError, RuntimeError):  # no terminal, no notebook
-        raise PairError("not interactive: pass --yes, or yes=True in Python") from None
+        raise PairError("nobody can be asked here: pass --yes, or yes=True in Python") from None
     if answer.strip().lower() not in ("y", "yes"):
         raise PairError("nothing was downloaded, because you did not agree")

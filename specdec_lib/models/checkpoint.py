@@ -1,4 +1,4 @@
-"""The weights of the built-in Llamas, read from their Hugging Face folders.
+"""The weights of the Llamas that llama.py runs, read from their Hugging Face folders.
 
 A folder holds config.json and one model.safetensors, as transformers 5 saves a plain Llama: no
 biases, the default rotary embedding. Any other model is refused here and runs through hf.py.

@@ -3,8 +3,8 @@
 The output matrix is half of a small draft's work, and most of its rows are hardly ever drawn. So
 the draft model has a vocabulary of its own, and `d2t` names each of its tokens in the target's, as
 in FR-Spec (Zhao et al., 2025, arXiv:2502.14856) and EAGLE-3 (Li et al., 2025, arXiv:2503.01840).
-A token that is left out has a q of 0. Only a correction or a bonus token can be one, so what is
-written keeps the target's distribution.
+A token that is left out has a q of 0. Only a correction or a bonus token can be such a token, so
+what is written keeps the target's distribution.
 """
 
 from pathlib import Path

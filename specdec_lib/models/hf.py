@@ -55,9 +55,9 @@ class Causal:
     """A decoder-only model (AutoModelForCausalLM).
 
     `vocab_size` is the number of columns of the logits, which may be more than the tokenizer has
-    tokens; a smaller number cuts the others off. `why_max_length` says what `max_length` keeps off,
-    if the model could go on. Raises PairError if the cache of the model cannot be cut back exactly,
-    or the model reads later tokens too.
+    tokens; set to a smaller number, it cuts the others off. `why_max_length` says why `max_length`
+    is less than the model takes, if so. Raises PairError if the cache of the model cannot be cut
+    back exactly, or the model reads later tokens too.
     """
 
     def __init__(self, model: PreTrainedModel) -> None:
@@ -146,7 +146,7 @@ class EncoderDecoder(Causal):
 
 
 def longest_sequence(config: PreTrainedConfig) -> tuple[int | None, str]:
-    """The positions for which a decoder is exact, and why they are fewer than it takes, if so.
+    """For how many positions a decoder is exact, and why the model takes more, if it does.
 
     None if positions are relative, as in T5. With the types "longrope" and "dynamic" of rotary
     factors a pass beyond a limit gives other factors to all positions, those in the cache too.

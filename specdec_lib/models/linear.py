@@ -2,9 +2,8 @@
 
 A product of a few rows takes as long as reading the weights. The shipped weights have 16 bits a
 number. FBGEMM (Khudia et al., 2021, arXiv:2101.05615) reads float16 and widens each number to
-float32 inside the processor: the numbers and the sums are those of float32. A pass of the built-in
-target at the cost of 234M parameters takes 25 ms in this way and 60 ms without it. In all other
-cases the product is torch's own.
+float32 inside the processor: the numbers and the sums are those of float32. In all other cases the
+product is torch's own.
 """
 
 import math
@@ -42,8 +41,8 @@ class Linear:
 def packed_product(weight: Tensor) -> Callable[[Tensor], Tensor]:
     """x -> x W^T for a float32 weight W (out, in) that float16 holds, in FBGEMM's own order.
 
-    torch has two calls of the same kernel. One shares a product out among threads, and takes 20
-    microseconds to begin; the other takes 4. It is deprecated, and says so at its first call.
+    torch has two calls of the same kernel. One shares a product out among threads, and takes longer
+    to begin than the other, which is deprecated, and says so at its first call.
     """
     if weight.numel() >= SHARED_FROM:
         packed = torch.ops.quantized.linear_prepack_fp16(weight, None)

@@ -2,7 +2,8 @@
 
 It gives the logits that transformers gives, with fewer steps: the queries, keys and values of a
 layer come from one matrix, the MLP's two inputs from another, and no keys are copied when the cache
-grows. The built-in models run here; every other model runs through transformers (hf.py).
+grows. The built-in models and SmolLM2-135M-Instruct run here; every other model runs through
+transformers (hf.py).
 """
 
 import math
@@ -40,7 +41,7 @@ class Llama:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> "Llama":
-        """The model in a Hugging Face folder. Raises ValueError if it holds no plain Llama."""
+        """The model in a Hugging Face folder. Raises PairError if it holds no plain Llama."""
         return cls(read_weights(Path(folder), device, dtype))
 
     @property
@@ -89,8 +90,7 @@ class RMSNorm:
     """x over its root mean square, times a weight (Zhang and Sennrich, 2019).
 
     sqrt(mean(x^2) + epsilon) = hypot(|x|, sqrt(D epsilon)) / sqrt(D) for x of width D. With the
-    norm |x| this takes half as many calls as F.rms_norm on a CPU, which saves a tenth of a whole
-    pass at the built-in sizes.
+    norm |x| this takes half as many calls as F.rms_norm on a CPU.
     """
 
     def __init__(self, weight: Tensor, epsilon: float) -> None:

@@ -1,4 +1,4 @@
-"""A target and a draft by name, in one call: the built-in pair, or two models of the hub."""
+"""A target and a draft by name, in one call: built in, fetched, or two models of the hub."""
 
 import torch
 
@@ -28,8 +28,9 @@ def load_pair(
 ) -> Pair:
     """The pair called `name` with one of its drafts, by default its first.
 
-    `name` is "stdlib" (built in, no network), a pair of published.json, or a model of the hub as
-    "owner/name"; then `draft` is another one with the same tokenizer. Either may be a folder.
+    `name` is "stdlib" (built in, no network), "smollm2-135m" (after `specdec fetch`), a pair of
+    published.json, or a model of the hub as "owner/name"; then `draft` is another one with the same
+    tokenizer. Either may be a folder.
     `target_cost` (a name in scale.TARGET_COSTS) makes the built-in target as slow as a model of
     that size without changing its distribution. The defaults are CUDA and bfloat16 with a GPU
     (float16 before compute capability 8.0), else the CPU and float32. It asks before a download,
@@ -68,5 +69,5 @@ def load_built_in(name: str, cost: str | None, device: torch.device, dtype: torc
         label += f"; {slowed}, with the same distribution"
     target = Llama(scale.target_weights(cost, dtype, device))
     draft = Llama.from_folder(ASSETS / name, device, draft_dtype(device, dtype))
-    tokenizer = FileTokenizer(assets.tokenizer(ASSETS))
+    tokenizer = FileTokenizer(assets.tokenizer())
     return Pair(BUILT_IN, target, draft, tokenizer, label, BUILT_IN_EOS)

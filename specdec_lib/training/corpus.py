@@ -91,4 +91,6 @@ def prepare(folder: Path) -> None:
     training = [document for document in library_documents() if not document.held_out]
     tokenizer = train_tokenizer([document.text for document in training])
     tokenizer.save(str(folder / "tokenizer.json"))
-    np.save(folder / "train.npy", encode_corpus(tokenizer, training))
+    half = folder / ".train.half.npy"
+    np.save(half, encode_corpus(tokenizer, training))
+    half.replace(folder / "train.npy")

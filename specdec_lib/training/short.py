@@ -23,7 +23,7 @@ DistillationLoss = Callable[[Tensor, Tensor], Tensor]
 def trainable(name: str | Path = "target", layers: int | None = None) -> LlamaForCausalLM:
     """A built-in model, or the one in a folder, in transformers, where gradients flow.
 
-    It has its first `layers` layers only.
+    With `layers`, it has only so many of its first layers.
     """
     config = LlamaConfig.from_pretrained(ASSETS / name, dtype="float32")
     config.num_hidden_layers = layers or config.num_hidden_layers
@@ -52,8 +52,8 @@ def distil(
     for step in range(steps):
         starts = rng.integers(0, len(ids) - _WINDOW, _BATCH)
         tokens = torch.from_numpy(np.stack([ids[start : start + _WINDOW] for start in starts]))
-        p = target.forward(tokens, target.new_cache(_BATCH, _WINDOW))
-        value = loss(p, draft(input_ids=tokens, use_cache=False).logits)
+        target_logits = target.forward(tokens, target.new_cache(_BATCH, _WINDOW))
+        value = loss(target_logits, draft(input_ids=tokens, use_cache=False).logits)
         value.backward()
         optimizer.step()
         optimizer.zero_grad()

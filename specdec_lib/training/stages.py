@@ -92,7 +92,7 @@ def training_batch(data: np.ndarray, batch: int, device: torch.device, step: int
 
 
 def optimizers_of(model: nn.Module, recipe: Recipe) -> list[torch.optim.Optimizer]:
-    """Muon for the matrices inside the layers, AdamW for everything else.
+    """Muon for all matrices but the embedding, AdamW for everything else.
 
     AdamW for all if the recipe gives Muon a rate of 0.
     """
@@ -100,8 +100,8 @@ def optimizers_of(model: nn.Module, recipe: Recipe) -> list[torch.optim.Optimize
     for name, parameter in model.named_parameters():
         inside = parameter.ndim == 2 and "embed" not in name
         (matrices if inside and recipe.muon else others).append(parameter)
-    # Its bfloat16 takes a processor without instructions for that 17 times as long as float32 would
-    # (AMD EPYC with AVX2, torch 2.13.0, 2026-11-28).
+    # Muon computes in bfloat16, which takes a processor without instructions for it 17 times as
+    # long as float32 would (AMD EPYC with AVX2, torch 2.13.0, 2026-11-28).
     adam = torch.optim.AdamW(others, lr=recipe.adam, betas=(0.9, 0.95), weight_decay=0.0)
     if not matrices:
         return [adam]

@@ -1,4 +1,4 @@
-"""The text that the draft of SmolLM2 learns from: the target writes it, in numbered pieces.
+"""The text that SmolLM2's drafts learn from: the target writes it, in numbered pieces.
 
 A piece depends on its number, and on the interpreter's library. A third of its rows answer a
 question, and an eighth continue a source file of that library. In the others the user of the

@@ -166,5 +166,5 @@ def test_a_missing_release_is_one_clear_line(release, here, lab, capsys, command
     release.rename(release.with_name("elsewhere"))
     assert cli.main([command]) == 2
     said = capsys.readouterr().err
-    assert str(release) in said and "pip install -e .[course]" in said and said.count("\n") == 1
+    assert str(release) in said and 'pip install -e ".[course]"' in said and said.count("\n") == 1
     assert list(here.iterdir()) == [] and not lab.called

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import torch
 
 from specdec_lib.decoding.generate import speculative_generate
@@ -60,8 +61,6 @@ def peak_memory() -> int:
     On Linux from its status file: getrusage begins with what the parent process has held.
     """
     if sys.platform == "win32":
-        import psutil  # which comes with Jupyter's kernel
-
         return psutil.Process().memory_info().peak_wset
     if _STATUS.exists():
         lines = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines())

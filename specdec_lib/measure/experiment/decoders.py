@@ -20,7 +20,7 @@ _K, _TOKENS = 4, 48  # of a table of acceptances
 
 
 class StudentDecoder(NamedTuple):
-    """Chapter 08's loop; `whose` it is: "your", or "the library's"."""
+    """A loop as chapter 08 writes it; `whose` it is: "your", or "the library's"."""
 
     whose: str
     generate: Callable[..., list[int]]  # with the signature of speculative_generate
@@ -50,10 +50,12 @@ class StudentDecoder(NamedTuple):
         """
         rows = []
         for name, (target, draft) in pairs.items():
-            decode, right, passes = self.decoder(target, draft, _K, Warp(), _TOKENS), 0, 0
+            recorder, right, passes = PassRecorder(target), 0, 0
+            decode = self.decoder(recorder, draft, _K, Warp(), _TOKENS)
             for prompt in prompts:
+                recorder.passes = []
                 found = decode(prompt)
-                passes += found.target_passes
+                passes += sum(one.after >= len(prompt) for one in recorder.passes)  # that wrote
                 right += is_right([*prompt, *found.tokens[0]])
             accepted = _TOKENS * len(prompts) / passes - 1
             rows.append((name, accepted, f"{right} of {len(prompts)}"))

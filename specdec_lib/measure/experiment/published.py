@@ -1,6 +1,6 @@
 """Published pairs of the hub: the same comparison on the papers' tasks, their figures beside it.
 
-Any pair of `load_pair`, by transformers. The texts are the first ones of the test splits at fixed
+Any pair of the hub, by transformers. The texts are the first ones of the test splits at fixed
 commits, read with `datasets` (the extra `published`); where those cannot be had, built-in texts
 stand in, and no paper's figure stands beside them.
 """
@@ -26,7 +26,7 @@ from specdec_lib.measure.hugging import AssistantSettings, CountedModel
 from specdec_lib.measure.library_decoders import GREEDY, plain
 from specdec_lib.measure.papers import paper_table
 from specdec_lib.measure.timing import PassRecorder
-from specdec_lib.models.catalogue import DOWNLOAD_LIMIT, PUBLISHED, PairError
+from specdec_lib.models.catalogue import DOWNLOAD_LIMIT, PUBLISHED, PairError, require_known
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
 
@@ -53,10 +53,12 @@ TASKS = {name: tuple(HubTask(**task) for task in tasks) for name, tasks in _DATA
 
 
 def load_published_pair(name: str, draft: str, limit: float = DOWNLOAD_LIMIT) -> Pair:
-    """The pair, after one question; PairError, before it, for more than `limit` gigabytes.
+    """The pair, loaded after one question.
 
-    PairError, too, if the card has too little room.
+    PairError before the question: over `limit` gigabytes, too small a card, or no pair of the hub.
     """
+    if "/" not in name and not Path(name).is_dir():
+        require_known("pair of the hub", name, (*PUBLISHED["pairs"], "OWNER/NAME"))
     device, known = default_device(), PUBLISHED["pairs"].get(name)
     free = free_memory(device)
     if known and device.type == "cuda" and free is not None and free / 1e9 < known["card"] - 2:

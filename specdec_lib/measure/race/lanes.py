@@ -35,26 +35,23 @@ class WrongFunction(Exception):
     """A reader's own function gives nothing that a race can go on with; the message says what."""
 
 
-def draft_model_lane(draft: str | Model = "large", k: int = 3, ends: EosIds = None) -> LaneMaker:
-    """Speculative decoding with a draft model, by its name a built-in one.
-
-    A block has `k` draft tokens, and a token of `ends` ends a text.
-    """
+def draft_model_lane(draft: str | Model = "large", k: int = 3) -> LaneMaker:
+    """Speculative decoding with `k` draft tokens a block, by a draft model or a built-in's name."""
 
     def make_drafter(target: Model) -> Drafter:
         return ModelDrafter(models.load_draft(draft) if isinstance(draft, str) else draft)
 
-    return _drafter_lane(make_drafter, k, ends)
+    return _drafter_lane(make_drafter, k)
 
 
 def pair_lane(pair: Pair, k: int, ends: EosIds = None) -> LaneMaker:
-    """As `draft_model_lane`, with what drafts for `pair`."""
+    """As `draft_model_lane`, with what drafts for `pair`; a token of `ends` ends a text."""
     return _drafter_lane(lambda target: drafter_of(pair), k, ends)
 
 
-def prompt_lookup_lane(k: int = 3, max_ngram: int = 3) -> LaneMaker:
+def prompt_lookup_lane(k: int = 3) -> LaneMaker:
     """Draft what followed the last time that the text read like this: prompt lookup."""
-    return _drafter_lane(lambda target: PromptLookup(target.vocab_size, max_ngram=max_ngram), k)
+    return _drafter_lane(lambda target: PromptLookup(target.vocab_size), k)
 
 
 def random_lane(k: int = 3) -> LaneMaker:
@@ -212,7 +209,7 @@ def _student_tokens(
 def call_student(name: str, function: Callable, arguments: Sequence) -> object:
     """What a reader's `function` gives.
 
-    Raises WrongFunction, with the reason, unless it is not written yet.
+    Raises WrongFunction with the reason; a stub's NotImplementedError goes on as it is.
     """
     try:
         return function(*arguments)

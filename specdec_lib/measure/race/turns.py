@@ -35,7 +35,7 @@ from specdec_lib.text_stream import TextStream
 
 PLAIN_LANE = "plain decoding"
 # Greedy text of the built-in target soon runs in circles. These are the first five held-out prompts
-# after which 96 tokens repeat at most a fifth of their 8-grams. Every race runs on them.
+# after which 96 tokens repeat at most a fifth of their 8-grams. Every race on code runs on them.
 UNREPETITIVE_PROMPTS = 59, 175, 190, 248, 255
 _WARM_UP = 8  # tokens that every decoder writes before the race
 
@@ -84,7 +84,6 @@ def run_race(
     texts: int = 5,
     temperature: float = 0.0,
     rows: int = 1,
-    time_prompt: bool = False,
     cost: str = "234m",
     target: Llama | None = None,
     subject: Subject | None = None,
@@ -94,10 +93,9 @@ def run_race(
 
     The subject is by default the built-in target at a `cost`, with the same prompts in every race;
     it may have fewer prompts than `texts`. With `rows`, each decoder writes so many texts at a
-    time, and the first is shown. A timer starts when the target has read the prompt, or with
-    `time_prompt` before that. With `target`, which has that cost, all cores take part, else half of
-    them. No text begins once `seconds` are over, but the first one always runs. Only the subject's
-    `ends` stop a decoder: without, all write as many tokens.
+    time, and the first is shown. A timer starts when the target has read the prompt. With `target`,
+    which has that cost, all cores take part, else half of them. No text begins once `seconds` are
+    over, but the first one always runs. Only the subject's `ends` stop a decoder.
     Raises WrongFunction where a reader's own function is wrong.
     """
     warp = Warp(temperature)
@@ -112,7 +110,7 @@ def run_race(
             target = subject.load_target()
         lanes = {name: (target, make) for name, make in makers.items()}
         runners, _ = run_lanes(lanes, batches, warp, tokens, seconds)
-    finished = [runner.lane(name, time_prompt, subject) for name, runner in runners.items()]
+    finished = [runner.lane(name, False, subject) for name, runner in runners.items()]
     shown = subject.shown[: len(finished[0].texts)]
     cut = (f"{len(shown)} of {len(starts)} texts: time was up.",) * (len(shown) < len(starts))
     return Race(finished, shown, subject.about, temperature, rows, cut)
@@ -168,7 +166,7 @@ class LaneRunner:
         return replace(generation, target_passes=len(passes))
 
     def lane(self, name: str, time_prompt: bool, subject: Subject) -> Lane:
-        """What was written, as a lane of a race."""
+        """What was written, as a lane of a race; with `time_prompt` the prompt's time counts."""
         return Lane(name, passes_of(self.texts, time_prompt, subject.tokenizer))
 
 
@@ -187,13 +185,13 @@ def tokens_after_each_pass(
 
 
 def passes_of(
-    texts: Sequence[TimedText], time_prompt: bool, tokenizer: Tokenizer | None = None
+    texts: Sequence[TimedText], time_prompt: bool, tokenizer: Tokenizer
 ) -> list[list[TargetPass]]:
     """The passes that wrote each text, on a clock that goes on from text to text."""
     clock, by_text = 0.0, []
     for text in texts:
         start = text.start if time_prompt else text.prompt_read
-        stream = TextStream(tokenizer or built_in_tokenizer(), text.prompt)
+        stream = TextStream(tokenizer, text.prompt)
         pieces = [stream.add(token) for token in text.new_tokens]
         passes, before = [], 0
         for end, count in text.tokens_after_pass:

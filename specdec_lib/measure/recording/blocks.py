@@ -21,7 +21,8 @@ from specdec_lib.decoding.state import Generation, Settings, VerifiedBlock
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.library_decoders import SAMPLED, seeded_generators
 from specdec_lib.measure.prompts import prompts
-from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Uniforms
 
 BLOCKS_FILE = Path(specdec_lib.__file__).with_name("lessons") / "data" / "recorded.json"

@@ -13,7 +13,8 @@ import specdec_lib
 from specdec_lib.device import processor, use_half_the_cores
 from specdec_lib.measure.costs import PassTask, pass_tasks
 from specdec_lib.measure.timing import interleaved_times
-from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import load_pair
 
 PASSES_FILE = Path(specdec_lib.__file__).with_name("lessons") / "ch06" / "passes.json"
 _BATCHES = range(1, 9)

@@ -18,13 +18,14 @@ from specdec_lib.measure.race.record import RACE_FILE as RACE_FILE
 from specdec_lib.measure.race.record import Race
 from specdec_lib.measure.race.turns import questions_to, run_race
 from specdec_lib.models.catalogue import SMOLLM2
-from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.smollm2 import DRAFT_MODEL
 
 # A model of this size is often wrong. Of 80 questions that it was asked at temperature 0, this is
 # one of the few with an answer that is right, reads well and ends by itself after about a hundred
 # tokens. It was chosen by reading; how many drafts are accepted in it was not known. But the draft
-# model has learned from texts on this topic among a hundred others, and the race says so.
+# model has learned from texts on this topic among 158 others, and the race says so.
 QUESTION = "What is the water cycle? Answer in one paragraph."
 K = 2
 _LONGEST = 150  # tokens of an answer

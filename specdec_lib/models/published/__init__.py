@@ -1,1 +1,1 @@
-"""Published models: fetched or downloaded, and loaded by transformers."""
+"""Published models: how they are fetched or downloaded, and how transformers loads the others."""

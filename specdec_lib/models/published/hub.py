@@ -82,7 +82,9 @@ def download(models: tuple[str, str], yes: bool, limit: float) -> None:
     missing = {model: files for model in models if (files := missing_weights(model))}
     size = sum(sum(files.values()) for files in missing.values()) / 1e9
     if size > limit:
-        raise PairError(f"{size:.1f} GB are over the limit of {limit:g} GB: raise it with --limit")
+        raise PairError(
+            f"{size:.1f} GB are over the limit of {limit:g} GB: raise --limit, or limit= in Python"
+        )
     if missing and not yes:
         confirm(f"Download {' and '.join(missing)}, {size:.1f} GB? [y/N] ")
     for model, files in missing.items():

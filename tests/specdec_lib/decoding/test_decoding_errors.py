@@ -39,6 +39,7 @@ REFUSED: dict[str, tuple[Callable, str]] = {
         "9 positions, and the drafter's max_length is 8",
     ),
     "greedy choices, sampled": (lambda: generate([[1]], Greedy(), warp=Warp(0.7)), "is Greedy"),
+    "infinite temperature": (lambda: Warp(math.inf), "finite and at least 0.0001"),
     "negative temperature": (lambda: Warp(-0.5), "temperature is -0.5"),
     "top_k 0": (lambda: Warp(top_k=0), "top_k is 0"),
     "top_p 0": (lambda: Warp(top_p=0), "top_p is 0"),

@@ -52,7 +52,7 @@ def test_lookup_is_right_for_every_text_of_up_to_six_tokens(max_ngram: int):
 
 
 def test_prompt_lookup_is_certain_of_what_it_found_row_by_row():
-    drafter = PromptLookup(V, max_ngram=2)
+    drafter = PromptLookup(V)
     texts = [[1, 2, 3, 1, 2], [0, 1, 2], [3, 0, 3], [1, 1, 1], [2, 2]]
     limits = [2, 2, 3, 0, 1]
     drafter.start(texts, Warp(0.5, top_k=1), 20)

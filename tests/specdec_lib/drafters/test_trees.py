@@ -58,3 +58,5 @@ def test_a_tree_needs_room_after_the_text(llamas):
     target, draft = llamas
     with pytest.raises(ValueError, match="a tree of 3 tokens need 65 positions, and the target.s"):
         tree_generate(target, ModelTreeDrafter(draft, (3,)), [1], 1, Settings(61), Uniforms([]))
+    with pytest.raises(ValueError, match="depth is 0; a tree has at least 1 level"):
+        tree_generate(target, ModelTreeDrafter(draft, (3,)), [1], 0, Settings(3), Uniforms([]))

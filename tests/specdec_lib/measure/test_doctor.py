@@ -18,7 +18,7 @@ def test_the_verdict_is_first_and_there_is_a_line_for_each_finding():
 def test_the_verdict_says_what_is_missing_and_what_to_do():
     assert doctor.verdict(3e9, "transformers==5").endswith(" enough for every chapter.")
     assert "2.9 GB are free here: close" in doctor.verdict(2.9e9, "transformers==5")
-    assert "run `pip install -e '.[course]'`" in doctor.verdict(3e9, "no transformers")
+    assert 'run `pip install -e ".[course]"`' in doctor.verdict(3e9, "no transformers")
 
 
 def test_card_is_named_with_its_memory(monkeypatch: pytest.MonkeyPatch):

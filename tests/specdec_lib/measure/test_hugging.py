@@ -117,18 +117,6 @@ def test_the_draft_sees_every_token_of_the_prompt(prompt: list[int]):
     plain, mine, passes = ours(target, draft, prompt, 3)
     made = hugging.hf_generate(target, prompt, TOKENS, draft, 3)
     assert made.tokens == [plain] == [mine] and made.target_passes == passes
-    made = hugging.hf_generate(target, prompt, TOKENS, draft, 3, ends=prompt[0])
-    assert made.tokens[0] == plain[: len(made.tokens[0])] and made.target_passes <= passes
-
-
-@pytest.mark.parametrize("ends", [lambda text: text[4], lambda text: {text[4], text[9]}])
-@pytest.mark.parametrize("k", [None, 3])
-def test_a_text_ends_at_the_first_of_its_ends(ends: Callable, k: int | None):
-    target, draft = counted()
-    text, *_ = expected(llama, GREEDY)[0]
-    for small in (None, draft):
-        made = hugging.hf_generate(target, PROMPT, TOKENS, small, k, ends=ends(text))
-        assert made.tokens == [text[: text.index(text[4]) + 1]]
 
 
 @pytest.mark.parametrize("wide", [(50, 48), (48, 50), (64, 56)], ids=str)

@@ -39,6 +39,8 @@ def test_a_cut_vocabulary_has_its_price_and_transformers_drafts_in_it_too(tmp_pa
     with_itself = own_text.acceptance_table(replace(built_in, draft=built_in.target), 2, 4)
     assert with_itself.acceptance.tolist() == pytest.approx([1, 1, 1])
     assert with_itself.kind.unique() == ["code"] and with_itself.outside.max() == 0
+    with pytest.raises(ValueError, match="no text to measure: each is empty"):
+        own_text.acceptance_table(built_in, 2, 0)
 
 
 @pytest.mark.slow

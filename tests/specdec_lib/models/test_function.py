@@ -1,6 +1,7 @@
 """A model as a function of the text: its rows are those of a whole pass, however it is asked."""
 
 import numpy as np
+import pytest
 import torch
 from decoders.decoding_cases import CountingModel
 
@@ -16,6 +17,10 @@ def test_rows_are_those_of_one_pass_over_the_text():
     for text in TEXTS:
         whole = model.forward(torch.tensor([text]), model.new_cache())[0]
         assert np.abs(logits(text) - whole.numpy()).max() < 1e-4
+        with pytest.raises(IndexError):  # a pass that fails leaves nothing wrong
+            logits([*text[:1], model.vocab_size])
+    with pytest.raises(ValueError, match="give at least one token"):
+        logits([])
 
 
 def test_a_call_reads_only_what_is_new():

@@ -92,7 +92,7 @@ def test_published_pair_is_pinned(fake_hub: Hub, questions, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    "answer, message", [("", "did not agree"), (EOFError(), "not interactive: pass --yes")]
+    "answer, message", [("", "did not agree"), (EOFError(), "asked here: pass --yes")]
 )
 def test_nothing_is_downloaded_without_a_yes(fake_hub: Hub, monkeypatch, answer, message: str):
     monkeypatch.setattr("builtins.input", Mock(side_effect=[answer]))

@@ -63,6 +63,8 @@ def test_a_pair_that_is_too_large_for_the_card_is_refused_before_the_question(mo
     monkeypatch.setattr(published, "load_pair", lambda *args, **how: args)
     with pytest.raises(PairError, match="vicuna is for cards of 24 GB"):
         published.load_published_pair("vicuna", "68m")
+    with pytest.raises(PairError, match="no pair of the hub 'stdlib'; choose one of smol"):
+        published.load_published_pair("stdlib", "large")
     assert published.load_published_pair("flan-t5-xl", "small") == ("flan-t5-xl", "small")
 
 

@@ -84,8 +84,8 @@ def test_a_question_is_put_in_a_template_shown_without_it_and_answered_to_an_end
     assert tokenizer.decode(ids) == "# import sys"
     text = plain_generate(pair.target, [ids], Settings(LONG, Warp(0)), Greedy()).tokens[0]
     subject = turns.questions_to(replace(pair, eos_id=frozenset(text[4:5])), ["import sys"])
-    lanes = {"model": draft_model_lane(pair.draft, 2, subject.ends)}
-    lanes["head"] = pair_lane(pair, 2, subject.ends)
+    each = {"model": replace(pair, head=None), "head": pair}
+    lanes = {name: pair_lane(one, 2, subject.ends) for name, one in each.items()}
     found = raced(lanes, subject=subject)
     plain, *fast = found.lanes
     assert found.prompts == ["import sys\n\n"] and found.pair == pair.label
@@ -106,10 +106,10 @@ def test_every_race_runs_on_five_prompts_whose_text_does_not_repeat():
 
 
 def test_the_clock_starts_after_the_prompt_was_read_or_with_reading_before_it():
-    prompt = [5, 6]
+    prompt, words = [5, 6], turns.built_in_tokenizer()
     text = TimedText(prompt, [5, 6, 7], 10.0, 12.0, [(13.0, 1), (15.0, 3)])
-    assert [each.ends for each in passes_of([text], time_prompt=False)[0]] == [1.0, 3.0]
-    first, second = passes_of([text, text], time_prompt=True)
+    assert [each.ends for each in passes_of([text], False, words)[0]] == [1.0, 3.0]
+    first, second = passes_of([text, text], True, words)
     assert [each.ends for each in first + second] == [3.0, 5.0, 8.0, 10.0]
     assert [len(each.pieces) for each in first] == [1, 2]
 
