@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from classes.class_results import class_grades
+from data_files import class_grades
 from pages.accessibility import NOT_OURS, faults, pictures_without_words
 from pages.browsing import Visitor
 from pages.serving import serve_folder

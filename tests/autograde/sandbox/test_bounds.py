@@ -8,8 +8,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from attacks.costs import MEGABYTES, SECONDS, attacked, cost_of, most_megabytes
-from attacks.filling import FILLING
+from attacks.costs import FILLING, MEGABYTES, SECONDS, attacked, cost_of, most_megabytes
 from classes.gradebook import read_scores
 from classes.submitting import hand_in, text
 

@@ -1,11 +1,12 @@
-"""What a submission of filling.py costs the grader's process."""
+"""What a submission of filling.toml costs the grader's process."""
 
 import re
 import time
 from contextlib import suppress
 from pathlib import Path
 
-from attacks.filling import FILLING
+from attacks.protocol import frame_writer
+from data_files import table
 
 from autograde.grading import grade
 from autograde.hidden.material import material_of
@@ -13,13 +14,15 @@ from autograde.intake import bounds
 from autograde.intake.submission import release_of
 from autograde.tools.samples import fill_answers
 
+FILLING = table("attacks/filling.toml")
 MEGABYTES, SECONDS = 160, 4  # that a submission may take here, to be quick
 
 
 def attacked(name: str) -> tuple[str, object, list[str]]:
     """The chapter of an attack, the notebook with it, and the exercises that it answers."""
-    chapter, one, code = FILLING[name]
-    names = [one] if one else list(material_of(chapter).parameters)
+    row = FILLING[name]
+    chapter, code = row["chapter"], row.get("code") or frame_writer(row["body"])
+    names = [row["function"]] if "function" in row else list(material_of(chapter).parameters)
     answers = {each: code.replace("NAME", each) for each in names}
     return chapter, fill_answers(release_of(chapter), material_of(chapter).answers | answers), names
 

@@ -5,6 +5,7 @@ Their code is in attacks.toml and twins.toml, and where it needs more than text 
 
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from classes.submitting import CHAPTER
 from data_files import table
@@ -12,17 +13,8 @@ from data_files import table
 from autograde.tools.samples import functions_of
 
 LISTENER = f"specdec-listener-{os.getpid()}"  # an abstract socket of the process that grades
-
-_HEAD = """print('TRIED')
-import ctypes, errno, os, socket, sys
-libc = ctypes.CDLL(None, use_errno=True)
-def attempt(what, action):
-    try:
-        action()
-        print("REACHED", what)
-    except (OSError, ImportError):
-        pass
-"""
+# A cell as handed in, in which BODY stands for what the attack tries.
+_CELL = Path(__file__).with_name("cell.txt").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -45,9 +37,7 @@ class Attack:
     def source(self) -> str:
         """The cell as handed in: whatever stops the attack is not an error of the notebook."""
         body = "\n".join("    " + line for line in self.cell.strip("\n").splitlines())
-        return (
-            f"{_HEAD}try:\n{body}\nexcept Exception as error:\n    print('STOPPED', repr(error))\n"
-        )
+        return _CELL.replace("BODY", body)
 
 
 def one_code(code: str, *names: str) -> dict[str, str]:

@@ -5,16 +5,16 @@ the number stands for the place and the payload.
 """
 
 import json
-from collections.abc import Callable
 
 import nbformat
-from classes.submitting import WRITTEN, cell_of, right
+from classes.submitting import cell_of, right
 from data_files import table
 from nbformat import NotebookNode
 
 ELSEWHERE = "http://127.0.0.1:9/hit"  # a port where nothing listens: to ask is enough
 
 PAYLOADS = table("attacks/payloads.toml")
+PLACES = table("attacks/places.toml")
 
 
 def number_of(place: str, payload: str) -> int:
@@ -41,68 +41,28 @@ def all_payloads(place: str) -> str:
     return "\n\n".join(payloads_of(place).values())
 
 
-def payload_cells(kind: str) -> Callable[[NotebookNode, str], None]:
+def put_cells(notebook: NotebookNode, place: str, cells: str) -> None:
     """Each payload in a cell of that kind at the end."""
-
-    def put(notebook: NotebookNode, place: str) -> None:
-        cells = map(getattr(nbformat.v4, f"new_{kind}_cell"), payloads_of(place).values())
-        notebook.cells.extend(cells)
-
-    return put
+    new_cell = getattr(nbformat.v4, f"new_{cells}_cell")
+    notebook.cells.extend(map(new_cell, payloads_of(place).values()))
 
 
-def payloads_in(source: str, name: str | None = None) -> Callable[[NotebookNode, str], None]:
-    """All payloads in an answer, or in a new cell of code.
-
-    In `source`, {text} is their text, {literal} a Python literal, and {before} what stood there.
-    """
-
-    def put(notebook: NotebookNode, place: str) -> None:
-        if name is None:
-            notebook.cells.append(nbformat.v4.new_code_cell())
-        cell = cell_of(notebook, name) if name else notebook.cells[-1]
-        text = all_payloads(place)
-        cell.source = source.format(text=text, literal=repr(text), before=cell.source)
-
-    return put
-
-
-RETURNED = "def speculative_accept(draft_tokens, p, q, r):\n    return [{literal}]"
-RAISED = "    raise type({literal}, (Exception,), {{}})({literal})"
-WARNED = "    import warnings\n    warnings.warn({literal})\n    return 1.0"
-
-
-PLACES: dict[str, Callable[[NotebookNode, str], None]] = {
-    "own text": payload_cells("markdown"),
-    "own raw cell": payload_cells("raw"),
-    "own code cell": payload_cells("code"),
-    "written answer": payloads_in("{text}", WRITTEN),
-    "stdout": payloads_in("print({literal})"),
-    "error of a cell": payloads_in("raise type({literal}, (Exception,), {{}})({literal})"),
-    "value returned": payloads_in(RETURNED, "speculative_accept"),
-    "error of a function": payloads_in(
-        f"def residual_distribution(p, q):\n{RAISED}", "residual_distribution"
-    ),
-    "code of an answer": payloads_in("{before}\nr'''{text}'''", "residual_distribution"),
-    "warning of a function": payloads_in(
-        f"def acceptance_probability(p, q, token):\n{WARNED}", "acceptance_probability"
-    ),
-    "error that keeps an answer out": payloads_in(
-        "raise ValueError({literal})", "speculative_step"
-    ),
-    "quiz answer": payloads_in("quiz_02 = {literal}", "quiz_02"),
-    "prediction": payloads_in("prediction_02 = {literal}", "prediction_02"),
-    "name of a file": lambda notebook, place: None,  # these three stand beside the notebook
-    "name of the student": lambda notebook, place: None,
-    "file that cannot be read": lambda notebook, place: None,
-}
+def put_source(notebook: NotebookNode, place: str, source: str, name: str = "") -> None:
+    """All payloads in an answer, or in a new cell of code."""
+    if not name:
+        notebook.cells.append(nbformat.v4.new_code_cell())
+    cell = cell_of(notebook, name) if name else notebook.cells[-1]
+    text = all_payloads(place)
+    cell.source = source.format(text=text, literal=repr(text), before=cell.source)
 
 
 def hostile_notebook() -> NotebookNode:
     """A notebook with every payload in every place."""
     hostile = right()
-    for place, put in PLACES.items():
-        put(hostile, place)
+    for place, row in PLACES.items():
+        if row:
+            put = put_cells if "cells" in row else put_source
+            put(hostile, place, **row)
     return hostile
 
 

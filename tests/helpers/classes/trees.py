@@ -5,20 +5,19 @@ from collections.abc import Sequence
 
 def tree_tokens(parents: Sequence[int], shares: Sequence[float]) -> float:
     """Tokens per pass of a draft tree: the j-th child of a node is accepted with shares[j]."""
-    reached = []
+    reached = {-1: 1.0}  # the text, which every root looks up as its parent
     for node, parent in enumerate(parents):
         rank = list(parents[:node]).count(parent)
-        before = 1.0 if parent < 0 else reached[parent]
-        reached.append(before * (shares[rank] if rank < len(shares) else 0.0))
-    return 1 + sum(reached)
+        reached[node] = reached[parent] * (shares[rank] if rank < len(shares) else 0.0)
+    return sum(reached.values())
 
 
 def tree_levels(parents: Sequence[int]) -> int:
     """How many steps draft a tree: one a level."""
-    depths = [0]  # last, where a root looks for its parent
-    for parent in parents:
-        depths.insert(-1, depths[parent] + 1)
-    return max(depths)
+    depths = {-1: 0}
+    for node, parent in enumerate(parents):
+        depths[node] = depths[parent] + 1
+    return max(depths.values())
 
 
 def tree_speedup(parents: Sequence[int], shares: Sequence[float], c: float) -> float:
