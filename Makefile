@@ -15,10 +15,11 @@ IN_RANGE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PROBE := import faulthandler, urllib.request as web; \
   faulthandler.dump_traceback_later(5, exit=True); web.urlopen("$(TORCH_CPU)/torch/")
 
-# pip compiles on one core, which is half of its work here; this takes every core. Some packages hold
-# files that are no Python of this version: they are left as they are. It must be done before anything
-# is graded: the sandbox cannot write what it compiles, and would do so at every start.
-COMPILE := $(PY) -m compileall -qq -j 0 $(VENV)/lib || true
+# pip compiles on one core, which is half of its work here. So torch is compiled while pip installs
+# the rest, and the rest on every core. Some packages hold files that are no Python of this version:
+# they are left as they are. It must be done before anything is graded: the sandbox cannot write what
+# it compiles, and would do so at every start.
+COMPILE := $(PY) -m compileall -qq $(VENV)/lib -j
 
 # nbgrader calls `alembic` by its bare name.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -97,8 +98,10 @@ $(READY): pyproject.toml constraints.txt
 	echo "Installing $(TORCH): $$build, $$why"; \
 	$(PY) -m pip install --quiet --no-compile -c constraints.txt $$from $(TORCH)
 	@echo "Installing the other packages of constraints.txt (minutes, the first time)"
-	@$(PY) -m pip install --quiet --no-compile -c constraints.txt -e '.[course,instructor,dev]'
-	@$(COMPILE)
+	@$(COMPILE) 1 & \
+	$(PY) -m pip install --quiet --no-compile -c constraints.txt -e '.[course,instructor,dev]' \
+	  || exit 1; \
+	wait; $(COMPILE) 0 || true
 	@touch $@
 	@echo "The environment is ready: $(VENV)"
 

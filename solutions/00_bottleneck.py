@@ -133,7 +133,7 @@ def time_pass(forward, n_tokens: int, clock, warmup: int = 2, repeats: int = 5) 
 
 # %% [markdown]
 # The next cell makes a `forward` from the target of the second race. Each pass follows 128
-# tokens of text and uses half of your cores.
+# tokens of text and uses half of your cores, at least two.
 
 # %% tags=["demo", "shown"]
 print("Loading, then seven passes over each number of tokens. This takes some seconds.")

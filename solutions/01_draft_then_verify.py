@@ -363,7 +363,7 @@ from specdec_lib.drafters.lookup import lookup
 from specdec_lib.measure.acceptance import model_reader
 from specdec_lib.models.pairs import load_pair
 
-use_half_the_cores()  # torch leaves the other half of your cores to other programs
+use_half_the_cores()  # at least two; torch leaves the other half to other programs
 pair = load_pair(dtype=torch.float64)  # so that rounding cannot make the two texts differ
 readers = [model_reader(pair.target), model_reader(pair.draft)]
 both = [lambda given, read=read: read(given).numpy() for read in readers]

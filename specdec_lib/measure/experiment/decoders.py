@@ -7,12 +7,11 @@ import numpy as np
 import pandas as pd
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
-from specdec_lib.decoding.state import Generation, Settings
+from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.compare import Decoder
-from specdec_lib.measure.library_decoders import Generators, seeded
 from specdec_lib.measure.prompts import Prompts
-from specdec_lib.measure.timing import PassRecorder
+from specdec_lib.measure.race.lanes import student_lane
+from specdec_lib.measure.race.turns import LaneRunner
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Warp, random_source_for
 
@@ -25,19 +24,6 @@ class StudentDecoder(NamedTuple):
     whose: str
     generate: Callable[..., list[int]]  # with the signature of speculative_generate
 
-    def decoder(self, target: Model, draft: Model, k: int, warp: Warp, tokens: int) -> Decoder:
-        """`generate` on one prompt, with another seed at every call.
-
-        All passes of the target are counted, the prompt's too.
-        """
-
-        def generate(prompts: Prompts, rngs: Generators) -> Generation:
-            prompt, recorder = list(prompts[0]), PassRecorder(target)
-            text = self.generate(recorder, draft, prompt, k, tokens, warp.temperature, rngs[0])
-            return Generation([text], target_passes=len(recorder.passes))
-
-        return seeded(generate)
-
     def acceptance_table(
         self,
         pairs: Mapping[str, tuple[Model, Model]],
@@ -48,17 +34,16 @@ class StudentDecoder(NamedTuple):
 
         At temperature 1, after each of `prompts`; `is_right` sees a prompt and its text.
         """
-        rows = []
+        rows, warp = [], Warp()
         for name, (target, draft) in pairs.items():
-            recorder, right, passes = PassRecorder(target), 0, 0
-            decode = self.decoder(recorder, draft, _K, Warp(), _TOKENS)
+            runner = LaneRunner(student_lane(self.generate, draft, _K), target, warp, _TOKENS)
             for prompt in prompts:
-                recorder.passes = []
-                found = decode(prompt)
-                passes += sum(one.after >= len(prompt) for one in recorder.passes)  # that wrote
-                right += is_right([*prompt, *found.tokens[0]])
-            accepted = _TOKENS * len(prompts) / passes - 1
-            rows.append((name, accepted, f"{right} of {len(prompts)}"))
+                runner([prompt])
+            texts = runner.texts
+            passes = sum(len(text.tokens_after_pass) for text in texts)
+            right = sum(is_right([*text.prompt, *text.new_tokens]) for text in texts)
+            accepted = _TOKENS * len(texts) / passes - 1
+            rows.append((name, accepted, f"{right} of {len(texts)}"))
         columns = ["what is changed", f"accepted of {_K} a block", "right texts"]
         return pd.DataFrame(rows, columns=columns)
 

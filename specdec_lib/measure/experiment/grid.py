@@ -5,24 +5,25 @@ bare passes, K and the speed-up that is promised, and the loop's own clock over 
 distribution of the cost-scaled target is the built-in one's, and so is its alpha.
 """
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from specdec_lib.measure.acceptance import Acceptance, acceptance, cached_reader, model_reader
-from specdec_lib.measure.compare import Decoder, compare, summary
+from specdec_lib.measure.compare import summary
 from specdec_lib.measure.costs import DraftCosts
 from specdec_lib.measure.experiment.decoders import StudentDecoder
 from specdec_lib.measure.experiment.survey import ExperimentMachine
 from specdec_lib.measure.library_decoders import GREEDY, SAMPLED, plain
 from specdec_lib.measure.prompts import encoded_documents, prompts, without_repetition
+from specdec_lib.measure.race.lanes import LaneMaker, student_lane
+from specdec_lib.measure.race.turns import PLAIN_LANE, run_lanes
+from specdec_lib.models.protocol import Model
 from specdec_lib.progress import progress
-from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs, walltime_speedup
 
 GRID_TOKENS = 24  # new ones after each prompt
-TRIAL_TOKENS = 8  # of a warm-up
-PLAIN_DECODER = "plain"
 _WARPS = {1: SAMPLED, 0: GREEDY}  # by temperature
 _POSITIONS = 8000  # of held-out text an acceptance rate
 _PROMPTS, _PROMPT_TOKENS = 5, 16
@@ -36,11 +37,9 @@ def measure_rows(
     promised, figures = promised_rows(machine, positions), []
     for temperature, warp in _WARPS.items():
         rows = promised[promised.temperature == temperature]
-        decoders, warm_up = (
-            _decoders_by_row(machine, student, rows, warp, n) for n in (GRID_TOKENS, TRIAL_TOKENS)
-        )
-        runs = compare(decoders, grid_prompts(machine, temperature), warm_up=warm_up)
-        figures.append(loop_figures(summary(runs, PLAIN_DECODER).drop(PLAIN_DECODER)))
+        batches = [[prompt] for prompt in grid_prompts(machine, temperature)]
+        _, runs = run_lanes(_lanes(machine, student, rows), batches, warp, GRID_TOKENS)
+        figures.append(loop_figures(summary(runs, PLAIN_LANE).drop(PLAIN_LANE)))
     return promised.join(pd.concat(figures))
 
 
@@ -78,15 +77,16 @@ def promised_row(about: dict, rate: Acceptance, target_costs: DraftCosts) -> dic
     }
 
 
-def _decoders_by_row(
-    machine: ExperimentMachine, student: StudentDecoder, rows: pd.DataFrame, warp: Warp, tokens: int
-) -> dict[Any, Decoder]:
+def _lanes(
+    machine: ExperimentMachine, student: StudentDecoder, rows: pd.DataFrame
+) -> dict[Any, tuple[Model, LaneMaker]]:
     """Plain decoding, and the loop with the draft and K of each of `rows`, by its index."""
-    decoders: dict[Any, Decoder] = {PLAIN_DECODER: plain(machine.target, warp, tokens)}
-    for index, row in rows.iterrows():
-        draft = machine.drafts[row.draft]
-        decoders[index] = student.decoder(machine.target, draft, int(row.K), warp, tokens)
-    return decoders
+    loops = {
+        index: student_lane(student.generate, machine.drafts[row.draft], int(row.K))
+        for index, row in rows.iterrows()
+    }
+    plain_lane = {PLAIN_LANE: partial(plain, batch=True)}
+    return {name: (machine.target, make) for name, make in {**plain_lane, **loops}.items()}
 
 
 def loop_figures(speeds: pd.DataFrame) -> pd.DataFrame:
