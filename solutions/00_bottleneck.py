@@ -283,7 +283,7 @@ figures.count_free(
 )
 
 # %% [markdown]
-# Which of the four numbers raise the count, which lower it, and which one does nothing at all?
+# Which of the four numbers raise the count, which lower it, and which one does nothing?
 # Write down a formula for all six counts, and try it on a line of your own.
 #
 # ### Exercise: free_tokens
@@ -572,7 +572,7 @@ lesson.answered("quiz_00_b", quiz_00_b)
 #   think", which is fair.
 # - Llama 3.1 8B ([arXiv 2407.21783](https://arxiv.org/abs/2407.21783)): config.json. 8.03 billion parameters,
 #   rounded here.
-# - Data sheets, all of them peaks. NVIDIA A100 80GB SXM: 2,039 GB/s, 312 TFLOP/s in bfloat16. H100 SXM: 3.35
+# - Data sheets, all peaks. NVIDIA A100 80GB SXM: 2,039 GB/s, 312 TFLOP/s in bfloat16. H100 SXM: 3.35
 #   TB/s, 1,979 TFLOP/s with sparsity, half of it without. B200 on an HGX board (*Blackwell Architecture Technical
 #   Brief*, 2024): 8 TB/s, 4,500 TFLOP/s with sparsity; its driver reports 7.67 TB/s ([torchao
 #   4002](https://github.com/pytorch/ao/pull/4002), March 2026), which makes 293 tokens free. Google Cloud, *TPU

@@ -133,8 +133,8 @@ figures.expected_and_measured(settings)
 paper_rows_simulator(settings, row=2)
 
 # %% [markdown]
-# For T5-large a `c` of 0.23 would do, twice the printed one: a block took longer than `cK + 1`, if `alpha` holds.
-# But for T5-small even a free draft gives only 2.64. No cost can explain a clock that is too fast.
+# For T5-large a `c` of 0.23 would do, twice the printed one: if `alpha` holds, a block must have taken over
+# `cK + 1`. For T5-small even a free draft gives only 2.64. No cost can explain a clock that is too fast.
 #
 # ## A limit that no order can beat
 #

@@ -15,7 +15,7 @@ from pages.site_pages import built_site
 
 from autograde.report.class_page import class_page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WIDE, NARROW = ({"viewport": {"width": width, "height": 900}} for width in (1280, 400))
 
@@ -30,7 +30,6 @@ def test_the_class_report_is_open_to_everybody(browser: Any, tmp_path: Path, loo
         assert shown == look["viewport"]["width"]  # nothing is wider than the window
 
 
-@pytest.mark.slow
 def test_every_page_of_the_site_is_open_to_everybody(browser: Any):
     """Wide, and the start page and a chapter narrow too: the theme is one."""
     site = built_site()

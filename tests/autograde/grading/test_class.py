@@ -103,6 +103,7 @@ def is_dead(process: psutil.Process) -> bool:
         return True
 
 
+@pytest.mark.slow
 def test_a_killed_grader_leaves_no_process_and_the_next_run_goes_on(
     grader: subprocess.Popen, submitted: Path, undisturbed: bytes, tmp_path: Path
 ):
@@ -172,6 +173,7 @@ def course(tmp_path: Path) -> Path:
     return course
 
 
+@pytest.mark.slow
 def test_nbgrader_killed_between_its_passes_grades_everybody_in_the_next_run(course: Path):
     def graded(student: str) -> Path:
         return course / "autograded" / student / CHAPTER

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
+import pytest
 from classes.submitting import CHAPTER, hand_in, right, text
 
 from autograde.course import GRADER, ROOT
@@ -25,6 +26,7 @@ def named_files() -> set[str]:
     return files
 
 
+@pytest.mark.slow
 def test_the_page_names_the_files_on_the_way_of_a_mark(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(cache, "FOLDER", tmp_path / "cache")
     monkeypatch.setattr(bounds, "CPU_SECONDS", 60)  # to look on takes time too

@@ -142,6 +142,7 @@ def test_a_failed_exercise_names_group_call_and_cause(page: BeautifulSoup):
     assert right_by_itself.find(class_="right") and not right_by_itself.find(class_="wrong")
 
 
+@pytest.mark.slow
 def test_a_page_that_takes_too_long_has_all_but_what_the_student_wrote(monkeypatch):
     slow, usual = marked(right()), marked(right())
     slow.cells.append(new_markdown_cell(f"mine a{' ' * 100_000}b", id="extra-0"))

@@ -17,7 +17,7 @@ from pages.jupyter_lab import InstructorServer
 
 from autograde.build.release import release_into
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 LISTS = (
     *("manage_assignments", f"manage_submissions/{CHAPTER}", "manage_students", "gradebook"),
@@ -117,7 +117,6 @@ def test_students_whose_name_is_markup_stop_nobody(course: Path):
     assert {path.parent.parent.name for path in course.glob("feedback/*/*/*")} == graded
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("place", LISTS)
 def test_lists_of_formgrader(formgrader: str, watched: Watched, place: str):
     assert told(watched.visit(f"{formgrader}/{place}")) == []

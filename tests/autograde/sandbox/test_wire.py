@@ -65,6 +65,7 @@ JUNK = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=1_000, deadline=None, derandomize=True)
 @given(JUNK)
 def test_junk_is_decoded_or_refused_and_nothing_else(value: object):

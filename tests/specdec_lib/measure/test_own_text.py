@@ -18,6 +18,7 @@ from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.tokenizer import FileTokenizer
 
 
+@pytest.mark.slow
 def test_a_cut_vocabulary_has_its_price_and_transformers_drafts_in_it_too(tmp_path: Path):
     small = llama()
     small.config.max_position_embeddings = 256

@@ -52,6 +52,7 @@ def test_both_renderings_run_one_module_that_asks_nobody_for_anything(name):
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("width", [320, 900])
 def test_it_fits_its_width_and_takes_its_height(reader, name, width):
