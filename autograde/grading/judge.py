@@ -78,10 +78,10 @@ def _groups(
 
 def _right(group: Group, cases: list[Case], prerequisites: list[str]) -> GroupResult:
     """A group that is right, by itself at least: a remark says what wrong ones above make of it."""
-    praise = next((case.praise for case in cases if case.praise), "")
+    pass_message = next(filter(None, (case.pass_message for case in cases)), "")
     error = next((case.own_error for case in cases if case.own_error is not None), None)
     message = "" if error is None else _remark(error, prerequisites)
-    return GroupResult(group.name, True, message, None, group.weight, praise)
+    return GroupResult(group.name, True, message, None, group.weight, pass_message)
 
 
 def _remark(error: str, prerequisites: list[str]) -> str:

@@ -17,7 +17,7 @@ class GroupResult:
 
     It is worth `weight` shares of the exercise. The message of one that passed is a remark: it is
     right by itself, and fails with the student's own answers to the exercises that it calls.
-    `told` is what there is to say of a right answer.
+    `pass_message` is what there is to say of a right answer.
     """
 
     name: str
@@ -25,7 +25,7 @@ class GroupResult:
     message: str = ""
     cause: str | None = None
     weight: int = 1
-    told: str = ""
+    pass_message: str = ""
 
 
 @dataclass

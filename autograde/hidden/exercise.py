@@ -66,7 +66,7 @@ class Case:
     `own_error` is the same with the student's own answers above it. The two differ only if the case
     failed and was run again with the chapter's, of which `replaced` took the place of wrong ones.
     `seen` is the error less the advice that ends it. `cause` is the misconception that the test has
-    recognised by itself, `praise` what it says to whoever passed.
+    recognised by itself, `pass_message` what it says to whoever passed.
     """
 
     group: Group
@@ -76,7 +76,7 @@ class Case:
     calls: list[Call] = field(default_factory=list)
     replaced: frozenset[str] = frozenset()
     cause: str | None = None
-    praise: str = ""
+    pass_message: str = ""
     seen: str = ""
 
     @property

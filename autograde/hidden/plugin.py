@@ -207,10 +207,12 @@ def pytest_runtest_makereport(
 def case_of(group: Group, error: BaseException | None, student: Student | None) -> Case:
     """What one run of a test says of a student's functions."""
     message, unwritten = _reason(error)
-    calls, praise = (student.calls, _cut(student.pass_message)) if student else ([], "")
+    calls, said = (student.calls, _cut(student.pass_message)) if student else ([], "")
     seen = _cut(getattr(error, "seen", None) or message or "")
     cause = getattr(error, "cause", None)
-    return Case(group, message, message, unwritten, calls, cause=cause, praise=praise, seen=seen)
+    return Case(
+        group, message, message, unwritten, calls, cause=cause, pass_message=said, seen=seen
+    )
 
 
 def _reason(error: BaseException | None) -> tuple[str | None, bool]:

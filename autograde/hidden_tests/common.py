@@ -73,14 +73,14 @@ class Exercise(exercise.Exercise):
 
 def quiz(name: str) -> Callable:
     """The test of the quiz of this name: each option gets its own explanation."""
-    told = quizzes_of(_lesson_of(name))[name]
+    asked = quizzes_of(_lesson_of(name))[name]
 
     @Exercise(name).group("the right option")
     def right_option(student: Student) -> None:
         letter = quiz_letter(name, student.value(name))
-        if letter != told.right:
-            raise Different(f"You chose {letter}. {told.explanations[letter]}")
-        student.pass_message = f"You chose {letter}. {told.explanations[letter]}"
+        if letter != asked.right:
+            raise Different(f"You chose {letter}. {asked.explanations[letter]}")
+        student.pass_message = f"You chose {letter}. {asked.explanations[letter]}"
 
     return right_option
 

@@ -59,7 +59,7 @@ def exercise_html(exercise: Exercise) -> str:
 
 def _group_values(group: GroupResult) -> dict[str, Any]:
     """A test group as the template takes it: the message is split at the call in it."""
-    text = (group.message or group.told).translate(_DIRECTION_CONTROLS)
+    text = (group.message or group.pass_message).translate(_DIRECTION_CONTROLS)
     values = {"name": group.name, "passed": group.passed, "text": text}
     call = _CALL.search(text)
     if call is None:

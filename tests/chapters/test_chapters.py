@@ -180,9 +180,9 @@ def test_after_grading_the_right_answer_and_each_wrong_option_are_told_why(chapt
         value = right_value(chapter, name)
         case, quiz = cases[name, value], name.startswith("quiz_")
         said = f"You chose {value}. " if quiz else "You said "
-        assert case.error is None and case.praise.startswith(said), name
-        assert len(case.praise) > len(said) + 20, name
-        assert cases[name, None].praise == ""  # there is no answer
+        assert case.error is None and case.pass_message.startswith(said), name
+        assert len(case.pass_message) > len(said) + 20, name
+        assert cases[name, None].pass_message == ""  # there is no answer
         told = {cases[name, letter].error for letter in QUIZ_OPTIONS if quiz}
         assert not quiz or (len(told) == len(QUIZ_OPTIONS) and None in told), name
 

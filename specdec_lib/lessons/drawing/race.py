@@ -106,7 +106,7 @@ def _about(race: Race) -> str:
     if len(race.prompts) > 1:
         texts = "Seconds are totals; bars and “times as fast” are of the middle text."
         texts = f"{len(race.prompts)} texts. {texts}"
-    return f"Target: {race.pair}. Temperature {race.temperature:g}{many}. {texts}"
+    return f"Models: {race.pair}. Temperature {race.temperature:g}{many}. {texts}"
 
 
 def _passes(race: Race, lane: Lane) -> str:

@@ -94,8 +94,9 @@ def run_race(
     The subject is by default the built-in target at a `cost`, with the same prompts in every race;
     it may have fewer prompts than `texts`. With `rows`, each decoder writes so many texts at a
     time, and the first is shown. A timer starts when the target has read the prompt. With `target`,
-    which has that cost, all cores take part, else half of them. No text begins once `seconds` are
-    over, but the first one always runs. Only the subject's `ends` stop a decoder.
+    which has that cost, torch keeps its threads; else it gets those of `use_half_the_cores`. No
+    text begins once `seconds` are over, but the first one always runs. Only the subject's `ends`
+    stop a decoder.
     Raises WrongFunction where a reader's own function is wrong.
     """
     warp = Warp(temperature)
