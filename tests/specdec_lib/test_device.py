@@ -57,3 +57,16 @@ def test_a_pass_needs_no_plan_for_every_new_shape_and_the_setting_comes_back():
     setting, during = torch.backends.cuda.cudnn_sdp_enabled, list[bool]()
     model.forward(tokens, model.new_cache(), observe=lambda hidden: during.append(setting()))
     assert during == [False] and setting()
+
+
+@pytest.mark.parametrize(
+    "cores, before, after", [(8, 8, 4), (3, 3, 2), (2, 2, 2), (1, 1, 1), (8, 1, 1)]
+)
+def test_half_of_the_cores_are_two_at_least_and_never_more_than_torch_had(
+    cores: int, before: int, after: int, monkeypatch: pytest.MonkeyPatch
+):
+    threads = [before]
+    monkeypatch.setattr(device, "cores", lambda: cores)
+    monkeypatch.setattr(device.torch, "get_num_threads", lambda: threads[-1])
+    monkeypatch.setattr(device.torch, "set_num_threads", threads.append)
+    assert device.use_half_the_cores() == threads[-1] == after

@@ -5,6 +5,25 @@ import torch
 from specdec_lib.measure import prompts
 from specdec_lib.measure.experiment import identity
 from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER
+from specdec_lib.measure.library_decoders import GREEDY, SAMPLED
+from specdec_lib.measure.race.lanes import student_lane
+from specdec_lib.measure.race.turns import LaneRunner
+
+
+def test_a_loop_draws_the_same_again_and_all_its_passes_are_counted(machine):
+    target, draft = machine.target, machine.drafts["small"]
+    (prompt,) = prompts.prompts(1)
+
+    def written(k, warp, tokens):
+        lane = student_lane(LIBRARY_DECODER.generate, draft, k)
+        return LaneRunner(lane, target, warp, tokens)([prompt])
+
+    runs = [written(3, SAMPLED, 8) for _ in range(2)]
+    assert runs[0].tokens == runs[1].tokens and len(runs[0].tokens[0]) == 8
+    found = written(3, GREEDY, 8)
+    # The second one reads a prompt, and one token.
+    plain = written(1, GREEDY, 1)
+    assert plain.target_passes == 2 and 4 <= found.target_passes <= 9
 
 
 def test_another_text_is_different_and_a_near_tie_is_told_apart(machine, monkeypatch):
