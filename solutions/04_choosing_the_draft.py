@@ -101,7 +101,7 @@ def expected_tokens(alpha: float, k: int) -> float:
 # 3. Sum `alpha**i` over `i` from 0 to `k`. A sum needs no special case; the fraction does, at 1.
 
 # %% tags=["demo"]
-figures.found_formula(expected_tokens, means)
+figures.simulated_means(expected_tokens, means)
 
 # %% test="expected_tokens" points=2
 lesson.check_expected_tokens(expected_tokens)
@@ -526,7 +526,7 @@ def prompt_lookup(tokens: list[int], k: int, max_ngram: int = 3) -> list[int]:
 #    tokens after it.
 
 # %% tags=["demo"]
-figures.found_in_the_text(prompt_lookup, lesson.LOOKUP_WORDS, k=4)
+figures.drafted_after_text(prompt_lookup, lesson.LOOKUP_WORDS, k=4)
 
 # %% test="prompt_lookup" points=4
 lesson.check_prompt_lookup(prompt_lookup)

@@ -76,7 +76,7 @@ def alpha_from_blocks(accepted: list[int], k: int) -> float:
 # 3. Raise ValueError for what cannot be. Else divide the sum of the counts by the sum of min(n + 1, k).
 
 # %% tags=["demo"]
-figures.alpha_found_again(alpha_from_blocks, k=5)
+figures.estimated_alphas(alpha_from_blocks, k=5)
 
 # %% test="alpha_from_blocks" points=3
 lesson.check_alpha_from_blocks(alpha_from_blocks)

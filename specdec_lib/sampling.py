@@ -142,10 +142,10 @@ class Uniforms:
         """The numbers r (B, n) and u (B,) of one block, which is drafted already."""
         import torch
 
-        made = cls(())
-        made.k, made.block = 0, torch.cat((r.double(), u.double()[:, None]), 1)
-        made._on_device = made.block
-        return made
+        uniforms = cls(())
+        uniforms.k, uniforms.block = 0, torch.cat((r.double(), u.double()[:, None]), 1)
+        uniforms._on_device = uniforms.block
+        return uniforms
 
     def start_block(self, n_drafts: Sequence[int], active: Sequence[bool]) -> None:
         """Draw the numbers of a block. ValueError unless there is a generator for every row."""

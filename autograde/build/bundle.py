@@ -14,7 +14,7 @@ from autograde.intake.files import files_below, write_if_changed, zip_of
 PROJECT = ("pyproject.toml", "LICENSE", "LICENSE-text.md", "constraints.txt", "environment.yml")
 # In pyproject.toml: commands and plugins of the grader, which the bundle lacks.
 GRADER_ENTRY_POINTS = re.compile(rb'^autograde = "autograde\..*"\n', re.MULTILINE)
-QUIZZES = "quizzes.toml"  # of each chapter: the right letters, and what each option is told
+QUIZZES = "quizzes.toml"  # of each chapter: the right letters, and an explanation of each option
 README = ROOT / "docs" / "student.md"
 FRONT = ROOT / "README.md"  # has the table of chapters
 CHAPTERS = "<!-- the chapters -->"  # where it stands in the bundle's README

@@ -58,7 +58,7 @@ def grade_by(tests: HiddenTests, notebook: NotebookNode) -> Result:
     cells = code_cells(notebook, material.limits)  # in the student's order
     with limit_resources():
         with Session(cells, material.limits) as session:
-            student = Student(session, material.parameters, material.given)
+            student = Student(session, material.parameters, material.release_functions)
             cases, causes = follow_through(tests, student, material.right, known)
         if session.start_error is not None:
             raise session.start_error
@@ -132,7 +132,7 @@ def follow_through(
         replaced = frozenset(wrong) & frozenset(above[name])
         for i, case in zip(which, tests.run(student, which), strict=True):
             cases[i] = replace(case, own_error=cases[i].error, replaced=replaced)
-    return cases, {name: found for name, found in causes.items() if name not in again}
+    return cases, {name: groups for name, groups in causes.items() if name not in again}
 
 
 def _is_explained(cases: list[Case], causes: Mapping[Group, KnownBug]) -> bool:

@@ -59,7 +59,7 @@ def _groups(
     prerequisites: list[str],
 ) -> list[GroupResult]:
     """The test groups of one exercise; a cause that one has explained is named by the next."""
-    said: dict[KnownBug, str] = {}  # each cause with the group that explains it
+    named_by: dict[KnownBug, str] = {}  # each cause with the group that explains it
     groups = []
     for group in dict.fromkeys(case.group for case in cases):
         own = [case for case in cases if case.group == group]
@@ -68,11 +68,11 @@ def _groups(
             groups.append(_right(group, own, prerequisites))
             continue
         case, cause = min(failed, key=lambda case: case.cause is None), causes.get(group)
-        message = _message(case, cause, said, explained)
+        message = _message(case, cause, named_by, explained)
         misconception = cause.think if cause else None
         groups.append(GroupResult(group.name, False, message, misconception, group.weight))
         if cause:
-            said.setdefault(cause, group.name)
+            named_by.setdefault(cause, group.name)
     return groups
 
 
@@ -93,12 +93,12 @@ def _remark(error: str, prerequisites: list[str]) -> str:
     return ALONE.format(names=names, are="are" if others else "is", case=error)
 
 
-def _message(case: Case, cause: KnownBug | None, said: dict, explained: dict[str, str]) -> str:
+def _message(case: Case, cause: KnownBug | None, named_by: dict, explained: dict[str, str]) -> str:
     """What the student reads under a failed group."""
     if cause is None:
         return case.error
-    if cause in said:
-        return SAME_CAUSE.format(case=case.seen, group=said[cause])
+    if cause in named_by:
+        return SAME_CAUSE.format(case=case.seen, group=named_by[cause])
     if explained[cause.think] == case.exercise:
         return cause.explain(case.seen)
     return ELSEWHERE.format(exercise=explained[cause.think], case=case.seen)

@@ -43,26 +43,27 @@ class Exercise:
 
     @property
     def passed(self) -> int:
-        return sum(b.passed for b in self.groups)
+        return sum(group.passed for group in self.groups)
 
     @property
     def score(self) -> float:
         """The shares of the groups that passed; all shares together are worth `max_score`."""
         if not self.groups:
             return 0.0
-        passed = sum(b.weight for b in self.groups if b.passed)
-        points = self.max_score * passed / sum(b.weight for b in self.groups)
+        passed = sum(group.weight for group in self.groups if group.passed)
+        points = self.max_score * passed / sum(group.weight for group in self.groups)
         return min(float(self.max_score), points)  # 0.2 * 3 / 3 is more than 0.2
 
     @property
     def messages(self) -> list[str]:
         if self.note is not None:
             return [self.note]
-        return [f"{b.name}: {b.message}" for b in self.groups if not b.passed]
+        return [f"{group.name}: {group.message}" for group in self.groups if not group.passed]
 
     @property
     def remarks(self) -> list[str]:
-        return [f"{b.name}: {b.message}" for b in self.groups if b.passed and b.message]
+        passed = [group for group in self.groups if group.passed and group.message]
+        return [f"{group.name}: {group.message}" for group in passed]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -71,7 +72,7 @@ class Exercise:
             "passed": self.passed,
             "total": len(self.groups),
             "messages": self.messages,
-            "causes": list(dict.fromkeys(b.cause for b in self.groups if b.cause)),
+            "causes": list(dict.fromkeys(group.cause for group in self.groups if group.cause)),
             "remarks": self.remarks,
         }
 
@@ -114,7 +115,7 @@ class Result:
     def from_dict(cls, data: dict[str, Any]) -> "Result":
         """The result that `dataclasses.asdict` made `data` of."""
         exercises = {
-            name: Exercise(**{**e, "groups": [GroupResult(**b) for b in e["groups"]]})
+            name: Exercise(**{**e, "groups": [GroupResult(**group) for group in e["groups"]]})
             for name, e in data["exercises"].items()
         }
         return cls(**{**data, "exercises": exercises})

@@ -93,9 +93,9 @@ def reply_of(function: Callable, args: tuple, profile: bool = False) -> Reply:
     """The reply to a call of `function`: plain data is copied for it, the rest is lent."""
     given = [_lent(arg) if is_proxied(arg) else copy.deepcopy(arg) for arg in args]
     before = [wire.encode_value(arg) for arg in given]
-    value, told = cells.instrumented_call(function, given, profile)
+    value, report = cells.instrumented_call(function, given, profile)
     plain = wire.decode_value(wire.encode_value(value))  # as it would come from another process
-    return Reply(plain, mutated_args=wire.mutated_positions(before, given), **told)
+    return Reply(plain, mutated_args=wire.mutated_positions(before, given), **report)
 
 
 def _lent(arg: Any) -> Any:
@@ -109,8 +109,8 @@ class Material:
     `limits` say what a submission may use, and what is loaded before it comes. `points` are those
     of each exercise, in the notebook's order, `pending` the written cells, to which a person gives
     their points. `answers` are the right ones by the name of their cell. `parameters` are the
-    parameter names of every graded function. `given` has a cell for each function that the
-    release defines, `right` the solution's cells by their ids.
+    parameter names of every graded function. `release_functions` has a cell for each function
+    that the release defines, `right` the solution's cells by their ids.
     """
 
     chapter: str
@@ -119,7 +119,7 @@ class Material:
     pending: list[str]
     answers: dict[str, str]
     parameters: dict[str, list[str]]
-    given: dict[str, Cell]
+    release_functions: dict[str, Cell]
     right: dict[str, Cell]
 
     @cached_property
@@ -156,7 +156,7 @@ def material_of(chapter: str) -> Material:
             if is_answer(cell)
         },
         parameters=_parameters(release),
-        given=_given(release),
+        release_functions=_release_functions(release),
         right={cell.key: cell for cell in code_cells(solution, limits)},
     )
 
@@ -219,7 +219,7 @@ def _parameters(release: NotebookNode) -> dict[str, list[str]]:
     }
 
 
-def _given(release: NotebookNode) -> dict[str, Cell]:
+def _release_functions(release: NotebookNode) -> dict[str, Cell]:
     """A cell for each function that the release's own cells define."""
     own = [cell for cell in release.cells if not is_answer(cell)]
     return {

@@ -175,7 +175,7 @@ def _submitted(config: pytest.Config, material: Material, file: Path) -> Student
         limits = replace(limits, total_seconds=NO_DEADLINE)
     session = Session(code_cells(submission.notebook, limits), limits)
     config.stash[AT_END].enter_context(session)
-    return Student(session, material.parameters, material.given)
+    return Student(session, material.parameters, material.release_functions)
 
 
 @pytest.fixture(scope="module")
@@ -207,11 +207,11 @@ def pytest_runtest_makereport(
 def case_of(group: Group, error: BaseException | None, student: Student | None) -> Case:
     """What one run of a test says of a student's functions."""
     message, unwritten = _reason(error)
-    calls, said = (student.calls, _cut(student.pass_message)) if student else ([], "")
+    calls, pass_message = (student.calls, _cut(student.pass_message)) if student else ([], "")
     seen = _cut(getattr(error, "seen", None) or message or "")
     cause = getattr(error, "cause", None)
     return Case(
-        group, message, message, unwritten, calls, cause=cause, pass_message=said, seen=seen
+        group, message, message, unwritten, calls, cause=cause, pass_message=pass_message, seen=seen
     )
 
 

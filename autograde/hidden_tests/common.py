@@ -86,18 +86,18 @@ def quiz(name: str) -> Callable:
 
 
 def prediction(name: str, low: float, high: float) -> Callable:
-    """The test of a prediction: any number from `low` to `high` passes, and is told the truth."""
+    """The test of a prediction: any number in range passes, and the student reads the truth."""
 
     @Exercise(name).group(f"a guess from {low:,} to {high:,}")
     def in_range(student: Student) -> None:
         guess = student.value(name)
         require_guess(name, guess, low, high)
-        student.pass_message = _truth_told(name, guess)
+        student.pass_message = _truth_about(name, guess)
 
     return in_range
 
 
-def _truth_told(name: str, guess: float) -> str:
+def _truth_about(name: str, guess: float) -> str:
     """What the chapter of the prediction `name` says of a guess."""
     truth = import_module(f"{_lesson_of(name)}.lesson").TRUTHS[name]
     if truth.value is None:
@@ -140,8 +140,8 @@ def no_warning(student: Student) -> None:
     """Raise Different if a call of this case gave a warning."""
     for call in student.calls:
         if call.reply and call.reply.warnings:
-            said = examples.describe_warning(call.reply.warnings[0])
-            raise Different(f"{_text_of(student, call.function, call.args)} {said}")
+            warning = examples.describe_warning(call.reply.warnings[0])
+            raise Different(f"{_text_of(student, call.function, call.args)} {warning}")
 
 
 def _text_of(student: Student, function: str, args: tuple) -> str:

@@ -284,6 +284,7 @@ def test_distillation_loss_narrow_logits(student, solution, rng):
         wide, (narrow, _) = student.distillation_loss(p, q), given_loss(student, p, q, "bfloat16")
         if not abs(narrow - right) <= 1e-6:
             came, wanted = distinct_texts(narrow, right)
-            said = f"with bfloat16 logits {shape} distillation_loss returned {came}, not {wanted}."
+            call = f"with bfloat16 logits {shape} distillation_loss"
+            message = f"{call} returned {came}, not {wanted}."
             by_rounding = abs(float(wide) - right) <= 1e-6
-            raise with_cause(Different(said), NARROW) if by_rounding else Different(said)
+            raise with_cause(Different(message), NARROW) if by_rounding else Different(message)

@@ -113,8 +113,8 @@ def test_choose_k_under_load(student):
         yours = lesson.p99_of(student.choose_k, LOADS[load], COSTS[costs])
         plain = plain_p99(load, costs)
         if yours > most * plain:
-            found = f"a p99 of {yours:.0f} ms, and K = 0 has {plain:.0f} ms"
-            raise Different(f"In {load} your choose_k gives {found}.", lesson.ASK)
+            outcome = f"a p99 of {yours:.0f} ms, and K = 0 has {plain:.0f} ms"
+            raise Different(f"In {load} your choose_k gives {outcome}.", lesson.ASK)
 
 
 def choice(student, args: tuple, allowed: list[int], hint: str) -> int:

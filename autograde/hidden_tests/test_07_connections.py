@@ -72,10 +72,10 @@ def token_below(size: int, out: object, name: str) -> int:
     return token
 
 
-def require_target(came: np.ndarray, wanted: np.ndarray, of: str) -> None:
+def require_target(law: np.ndarray, wanted: np.ndarray, of: str) -> None:
     """Raise Different unless a distribution is the target's, to 1e-12."""
-    if not np.abs(came - wanted).max() <= 1e-12:
-        texts = distinct_texts(came, wanted)
+    if not np.abs(law - wanted).max() <= 1e-12:
+        texts = distinct_texts(law, wanted)
         raise Different(
             f"Over all drafts, coins and draws, the distribution of {of} is {texts[0]}; the "
             f"target's is {texts[1]}."
@@ -124,13 +124,13 @@ def test_multi_candidate_accept_all_rejected(student, solution, args):
 def test_multi_candidate_accept_candidates_together(student, rng):
     for number, size in ((1, 3), (2, 3), (2, 4), (3, 3)):
         p, q = (np.tile(thousandths(size, rng), (size + 1, 1)) for _ in range(2))
-        came = np.zeros(size)
+        law = np.zeros(size)
         for (_, tokens, _, _, coins, u), weight in every_way([-1] * number, p, q):
             out = student.multi_candidate_accept(tokens, p[0], q[0], coins, u)
-            came[token_below(size, out, "multi_candidate_accept")] += weight
+            law[token_below(size, out, "multi_candidate_accept")] += weight
         many = f"{number} candidates" if number > 1 else "a candidate"
         of = f"multi_candidate_accept with {many} drawn from {describe(q[0])}"
-        require_target(came, p[0], of)
+        require_target(law, p[0], of)
 
 
 def candidate_edges(rng):
@@ -238,10 +238,10 @@ def test_walk_tree_downwards(student, solution, args):
 def test_walk_tree_walks_together(student, rng):
     target, draft = (np.array([thousandths(3, rng) for _ in range(4)]) for _ in range(2))
     for parents in ([-1, -1], [-1, 0], [-1, -1, 0]):
-        came = np.zeros((3, 3))
+        law = np.zeros((3, 3))
         for args, weight in every_way(parents, target, draft):
-            came += weight * first_two(student.walk_tree(*args), target)
-        require_target(came, target[0][:, None] * target[1:], f"two tokens on the tree {parents}")
+            law += weight * first_two(student.walk_tree(*args), target)
+        require_target(law, target[0][:, None] * target[1:], f"two tokens on the tree {parents}")
 
 
 def first_two(out: object, target: np.ndarray) -> np.ndarray:
@@ -250,9 +250,9 @@ def first_two(out: object, target: np.ndarray) -> np.ndarray:
     if not isinstance(listed, list) or not listed:
         raise Different(f"walk_tree returned {describe(out)}, not a list of tokens.")
     tokens = [token_below(3, token, "walk_tree") for token in listed[:2]]
-    came = np.zeros((3, 3))
-    came[tokens[0]] = np.eye(3)[tokens[1]] if len(tokens) > 1 else target[tokens[0] + 1]
-    return came
+    law = np.zeros((3, 3))
+    law[tokens[0]] = np.eye(3)[tokens[1]] if len(tokens) > 1 else target[tokens[0] + 1]
+    return law
 
 
 def walk_edges(rng):
@@ -372,8 +372,8 @@ def test_head_step_one_call(student, rng):
     head.obj.layer = lambda joined: seen.append(joined) or layer(joined)
     student.head_step(states(3, rng), int(rng.integers(4)), head)
     if len(seen) > 1:
-        said = f"for a text of 3 states head_step called head.layer {len(seen)} times."
-        raise with_cause(Different(said), "the layer must be given all states of the text.")
+        message = f"for a text of 3 states head_step called head.layer {len(seen)} times."
+        raise with_cause(Different(message), "the layer must be given all states of the text.")
 
 
 tokens_from_positions = Exercise("tokens_from_positions")

@@ -19,9 +19,9 @@ class Asked:
         self.trace: list[list[int]] = []
 
     def __call__(self, tokens: list[int]) -> Any:
-        given = self.function(tokens)
+        answer = self.function(tokens)
         self.trace.append(list(tokens)[:LONGEST])
-        return given
+        return answer
 
     def __repr__(self) -> str:
         return repr(self.function)

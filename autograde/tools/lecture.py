@@ -51,14 +51,14 @@ def _drawing(text: str, chapter: str, notebook: Path) -> str:
     cells = nbformat.read(notebook, as_version=4).cells
     code = [cell for cell in cells if cell.cell_type == "code"]
     shown = {" ".join(cell.source.split()): html for cell in code if (html := _html(cell))}
-    found = [html for source, html in shown.items() if text in source]
-    if len(found) != 1:
+    matches = [html for source, html in shown.items() if text in source]
+    if len(matches) != 1:
         ends = "".join(f"\n  ... {source[-70:]}" for source in shown)
         raise AuthorError(
-            f"data-cell={text!r} stands in {len(found)} cells of {chapter} that show a figure, "
+            f"data-cell={text!r} stands in {len(matches)} cells of {chapter} that show a figure, "
             f"and must stand in one. These cells end with:{ends}"
         )
-    return found[0]
+    return matches[0]
 
 
 def _html(cell: nbformat.NotebookNode) -> str:

@@ -92,6 +92,6 @@ def node_probabilities(p: Tensor, proposal: TreeProposal) -> tuple[list[float], 
     """The target's and the draft's probability of every node."""
     rows = (proposal.tokens, proposal.parents)
     tokens, parents = torch.tensor(rows, dtype=torch.long, device=p.device)
-    found = (probability_of(tokens, probs) for probs in (p[parents], proposal.q))
-    p_nodes, q_nodes = torch.stack(tuple(found)).tolist()
+    at_nodes = (probability_of(tokens, probs) for probs in (p[parents], proposal.q))
+    p_nodes, q_nodes = torch.stack(tuple(at_nodes)).tolist()
     return p_nodes, q_nodes

@@ -70,7 +70,7 @@ def head_for(target: Llama, width: int, d2t: Tensor | None) -> Linear:
         return target.head
     copies = target.shape.width // width
     identity = torch.eye(width, target.shape.width, device=target.device, dtype=target.dtype)
-    kept = slice(None) if d2t is None else d2t
+    listed = slice(None) if d2t is None else d2t
     # Part by part, since the head of a large vocabulary is a large matrix.
-    parts = [target.head(part)[:, kept] for part in identity.split(32)]
+    parts = [target.head(part)[:, listed] for part in identity.split(32)]
     return Linear((torch.cat(parts) * copies).T.contiguous())

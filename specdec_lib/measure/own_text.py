@@ -78,9 +78,9 @@ def acceptance_figures(pair: Pair, texts: Sequence[EncodedDocument], warp: Warp)
     q, draft_at_1, rows = draft_reader(pair, warp), draft_reader(pair), []
     for text in progress(texts, "texts"):
         p = acceptance.cached_reader(acceptance.model_reader(pair.target, warp))
-        found = acceptance.acceptance(p, q, [text])
+        accepted = acceptance.acceptance(p, q, [text])
         outside = acceptance.acceptance(p, lambda ids: (draft_at_1(ids) == 0).float(), [text])
-        rows.append((found.positions, found.alpha, outside.alpha))
+        rows.append((accepted.positions, accepted.alpha, outside.alpha))
     positions, alphas, outsides = np.transpose(rows)
     alpha, outside = np.average([alphas, outsides], axis=1, weights=positions)
     low, high = np.quantile(alphas, [0.25, 0.75])

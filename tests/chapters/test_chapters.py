@@ -69,7 +69,7 @@ SLOW = re.compile(
     r"specdec_lib\.(measure\.\w+\.|models)|load_\w+\(|machine_limits|trained_"
     "|DraftBenchmark|get_ipython"
 )
-WORDS = {"found_in_the_text", "two_caches"}  # figures that show no number
+WORDS = {"drafted_after_text", "two_caches"}  # figures that show no number
 NOT_DRAWN = "cannot be used yet|There is no picture"
 PRINTS = {  # print as well
     *("ladder", "line_up", "library_on_trial", "contest"),

@@ -64,11 +64,11 @@ def passes_and_tokens(
     words = draw_series(ax, widths, values)
     axes.write_above(ax, widths[1:], values["one pass over n tokens"][1:], gains, fontsize=9)
     dress = {name: {"linestyle": ":", "marker": "D"} | axes.HOLLOW for name in RECORDED}
-    said = draw_series(ax, range(1, 7), RECORDED, plot_options=dress)
+    recorded = draw_series(ax, range(1, 7), RECORDED, plot_options=dress)
     axes.log_log(ax, "n, the number of tokens")
     _ticks(ax, widths)
     axes.legend_below(ax, columns=2)
-    show(ax.figure, f"{title}, {', '.join(gains)}. In ms on this machine, {words}; {said}.")
+    show(ax.figure, f"{title}, {', '.join(gains)}. In ms on this machine, {words}; {recorded}.")
 
 
 @axes.uses_student_functions("forward_time")
@@ -182,8 +182,8 @@ def free_map(
     names = [f"{batch}" for batch in batches], [f"{text:,}" for text in contexts]
     words = text_grid(ax, cells, *names, np.log(counts) / (2 * np.log(MAX_FREE)))
     ends = [f"{size}, {row[0]} to {row[-1]}" for size, row in zip(batches, counts, strict=True)]
-    said = f"{title}, from no text to the longest: in a batch of {ends[0]}; of {ends[-1]}"
-    show(ax.figure, f"{said}. By rows, at tokens of text. {words}.")
+    summary = f"{title}, from no text to the longest: in a batch of {ends[0]}; of {ends[-1]}"
+    show(ax.figure, f"{summary}. By rows, at tokens of text. {words}.")
 
 
 def _free(time: Callable[[int], float]) -> int:

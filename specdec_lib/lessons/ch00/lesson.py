@@ -97,7 +97,7 @@ class Passes:
 def expect_time(
     function: Callable, seconds: Sequence[float], *counts: int, gives: float, **options: Any
 ) -> Passes:
-    """`expect` for passes that take these seconds; a clock that nobody read is told."""
+    """`expect` for passes that take these seconds; the error names a clock that nobody read."""
     forward = Passes(seconds)
     try:
         expect(function, forward, 4, forward.clock, *counts, gives=gives, **options)

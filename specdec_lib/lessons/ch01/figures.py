@@ -41,12 +41,12 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
         x = draw.FIRST_X + i
         draw.write_at(ax, x, 0.6, favourite, bold=i in names)
         draw.arrow(ax, (x + 0.18, 1.83), (x + 0.82, 2.4), bold=i in names)
-    said = f"Your function returned an array of shape {out.shape}"
-    said += "." if names else ", which are no rows of this pass."
-    draw.write_at(ax, len(read) / 2 + 1, 0.05, said)
+    summary = f"Your function returned an array of shape {out.shape}"
+    summary += "." if names else ", which are no rows of this pass."
+    draw.write_at(ax, len(read) / 2 + 1, 0.05, summary)
     parts = (f"{row} says {word}" for (_, row), word in zip(rows, favourites, strict=True))
     words = "; ".join(parts).replace("\n", ", your ")
-    show(ax.figure, f"{said} The target read '{models.text(read)}': {words}.")
+    show(ax.figure, f"{summary} The target read '{models.text(read)}': {words}.")
 
 
 @uses_student_functions("greedy_prefix")
@@ -93,12 +93,12 @@ def block_fates(decode: Callable, prompt: list[int], k: int, max_new_tokens: int
         draw.write_at(ax, draw.FIRST_X + most + 0.3 + (low - 1) / 2, height - 0.3, "out", bold=True)
     own = models.greedy_decode(models.TARGET, prompt, max_new_tokens)
     end = f"stops after {len(own)}" if out[: len(own)] == own[: len(out)] else "writes another text"
-    said = f"{len(out)} tokens in {len(rows)} passes and {calls.drafted} draft calls; "
-    said += f"the target alone {'writes the same' if out == own else end}"
-    draw.write_at(ax, width / 2, 0.35, said)
+    summary = f"{len(out)} tokens in {len(rows)} passes and {calls.drafted} draft calls; "
+    summary += f"the target alone {'writes the same' if out == own else end}"
+    draw.write_at(ax, width / 2, 0.35, summary)
     draw.box_legend(ax, ("accepted", "corrected", "bonus", "rejected", "dropped"))
     parts = [" ".join(f"{word} ({kind})" for kind, word in [*new, *lost]) for new, lost in rows]
-    show(ax.figure, f"{said}. Pass by pass: {'; '.join(parts)}.")
+    show(ax.figure, f"{summary}. Pass by pass: {'; '.join(parts)}.")
 
 
 def _run(

@@ -45,8 +45,8 @@ def frames() -> Iterator[tuple[str, str, str, list]]:
     words |= {"lucky": _LUCKY, "bonus": _BONUS}
     given = {name: text(tokens) for name, tokens in words.items()}
     given |= {"count": len(written), "written": " ".join(word for _, word in written)}
-    for name, said in read_tables(__package__, "storyboard.toml").items():
-        yield name, said["question"].format(**given), said["answer"].format(**given), rows[name]
+    for name, texts in read_tables(__package__, "storyboard.toml").items():
+        yield name, texts["question"].format(**given), texts["answer"].format(**given), rows[name]
 
 
 def storyboard() -> None:
@@ -54,15 +54,15 @@ def storyboard() -> None:
     habits = {word: WORDS[int(DRAFT.row([i]).argmax())] for i, word in enumerate(WORDS)}
     show_table(pd.DataFrame(habits, ["the intern writes"]).rename_axis(columns="after"))
     folds, lines = [], []
-    for number, (name, question, said, rows) in enumerate(frames(), 1):
+    for number, (name, question, words, rows) in enumerate(frames(), 1):
         ax = board(FIRST_X + len([*PREFIX, *_LUCKY, *_BONUS]), 0.3 + 0.9 * len(rows), 0.75)
         for i, (label, row, start) in enumerate(rows):
             boxes(ax, 0.9 * (len(rows) - i) - 0.3, label, row, start)
         folds.append(
             f"<details><summary style='padding: .3em 0'><b>{number}. {name}.</b> "
-            f"{escape(question)}</summary><p>{escape(said)}</p>{image(ax.figure, said)}</details>"
+            f"{escape(question)}</summary><p>{escape(words)}</p>{image(ax.figure, words)}</details>"
         )
-        lines.append(f"{number}. {name}. {question} {said}")
+        lines.append(f"{number}. {name}. {question} {words}")
         plt.close(ax.figure)
     display_page("".join(folds), "\n".join(lines))
 

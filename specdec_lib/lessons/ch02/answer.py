@@ -1,8 +1,8 @@
 """A chat model's answer, as recorded logits: a right decoder writes it, without the models.
 
 The file (measure/recording/answer.py) has logits for the texts that the right decoder hands to its
-models. A decoder that asks for another one has gone wrong, and is told where. V counts the tokens
-that occur in the file, which have numbers of their own.
+models. A decoder that asks for another one has gone wrong; the error says where. V counts the
+tokens that occur in the file, which have numbers of their own.
 """
 
 import json

@@ -31,7 +31,7 @@ _ALGORITHM = read_tables(__package__, "algorithm.toml")  # the paper's lines by 
 def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
     """100 proposals of the draft (V,): how many the reader keeps, and what is missing after that.
 
-    A choice that cannot be made is told in a line.
+    A choice that cannot be made gets a line that says why.
     """
     proposed, wanted = np.round(100 * q).astype(int), np.round(100 * p).astype(int)
     n_kept = np.asarray(keep)
@@ -77,8 +77,8 @@ def accepted_heights(accept: Callable, p: np.ndarray, q: np.ndarray) -> None:
     words = axes.stacked_token_bars(ax, parts, ("accepted", "excess"), target=p)
     texts = (f"{ratio:.2f}{', above 1' if ratio > 1 else ''}" for ratio in share)
     axes.write_above(ax, range(len(p)), q * np.maximum(share, 1), texts)
-    said = f"Shares {by_token(share)}, in all {share @ q:.3g}; the target {by_token(p)}"
-    show(ax.figure, f"{title}. {words}. {said}.")
+    shares = f"Shares {by_token(share)}, in all {share @ q:.3g}; the target {by_token(p)}"
+    show(ax.figure, f"{title}. {words}. {shares}.")
 
 
 @axes.uses_student_functions("draft_block")
@@ -133,8 +133,8 @@ def residual_bars(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """What the target (V,) has above the draft, and next to it the student's residual."""
     answer = np.asarray(residual(p, q), dtype=float)
     values = {"missing after acceptance": np.maximum(p - q, 0), "your residual": answer}
-    said = "has entries below 0" if (answer < 0).any() else f"sums to {answer.sum():.2f}"
-    title = f"The missing part, and your residual, which {said}"
+    property = "has entries below 0" if (answer < 0).any() else f"sums to {answer.sum():.2f}"
+    title = f"The missing part, and your residual, which {property}"
     text = "" if (answer < 0).any() else ".2f"  # above bars that hang, labels overlap
     options = {"kind": "bars", "roles": ("target", "residual"), "text": text}
     series_figure(title, TOKEN_NAMES[: len(p)], values, ylabel="probability", **options)
@@ -194,14 +194,14 @@ def real_text(
             late = f'class="sd-{kind} sd-t" style="--t:{i * _SECONDS_A_BLOCK:.2f}s"'
             spans.append(f"<span {late}>{html.escape(read(part))}</span>")
     accepted, passes = sum(n for _, _, n in blocks), len(blocks)
-    said = (
+    counts = (
         f"Your function wrote {len(written)} tokens in {passes} passes of the target, "
         f"{len(written) / passes:.2f} tokens per pass; {accepted} were drafted and accepted. "
         f"Temperature {temperature:g}."
     )
     text = f'<pre class="sd-written">{"".join(spans)}</pre>'
-    page = f"<style>{race_css()}</style>{text}<p>{said} {COLOUR_KEY}</p>"
-    display_page(f'<div class="sd-race">{page}</div>', f"{read(prompt)}{read(written)}\n\n{said}")
+    page = f"<style>{race_css()}</style>{text}<p>{counts} {COLOUR_KEY}</p>"
+    display_page(f'<div class="sd-race">{page}</div>', f"{read(prompt)}{read(written)}\n\n{counts}")
 
 
 @axes.uses_student_functions("speculative_sample")
@@ -232,11 +232,11 @@ def beside_the_paper(notebook: Mapping[str, object]) -> None:
     """The functions of the notebook, its globals(), as one listing beside Algorithm 1's lines."""
     codes = {name: _own_source(notebook.get(name)) for name in _ALGORITHM}
     missing = [name for name, code in codes.items() if not code or f"{name}: not written" in code]
-    said = f"Still to be written: {', '.join(missing)}." if missing else "All six are here."
+    head = f"Still to be written: {', '.join(missing)}." if missing else "All six are here."
     both = [("\n".join(_ALGORITHM[name]), code) for name, code in codes.items()]
     rows = (f"<pre>{html.escape(a)}</pre><pre>{html.escape(b)}</pre>" for a, b in both)
-    page = f'<style>{race_css()}</style><p>{said}</p><div class="sd-listing">{"".join(rows)}</div>'
-    display_page(f'<div class="sd-race">{page}</div>', "\n\n".join([said, *map("\n".join, both)]))
+    page = f'<style>{race_css()}</style><p>{head}</p><div class="sd-listing">{"".join(rows)}</div>'
+    display_page(f'<div class="sd-race">{page}</div>', "\n\n".join([head, *map("\n".join, both)]))
 
 
 def _own_source(function: object) -> str:

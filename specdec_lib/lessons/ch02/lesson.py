@@ -102,8 +102,8 @@ def expect_sampled(
 ) -> None:
     """`expect` of a text, by `_asking`, with so many calls of the target at most.
 
-    `blocks` are what each drafts, writes, and why: without a known cause the first other is told.
-    `rows` is told first, if the draft's last row alone makes the text right.
+    `blocks` are what each drafts, writes, and why: where no cause is known, the message names the
+    first block that differs. `rows` is the hint if the draft's last row alone makes the text right.
     """
     rows, (target, draft, prompt, k, *others) = options.pop("rows", ""), _asking(*text)
     reads: list[list[int]] = []
@@ -118,24 +118,24 @@ def expect_sampled(
     try:
         expect(function, counted, draft, prompt, k, *others, hint=hint, **options)
     except Different as wrong:
-        told = _parting(prompt, blocks, reads) if wrong.hint == hint else ""
+        advice = _parting(prompt, blocks, reads) if wrong.hint == hint else ""
         target, _, *others = _asking(*text)
         if rows and "sample_from: probs has shape" in wrong.seen:
             with suppress(Exception):
                 one_row = function(target, lambda tokens: draft_logits(tokens)[-1], *others)
-                told = rows if one_row == options["gives"] else told
-        raise Different(wrong.seen, told or wrong.hint) from None
+                advice = rows if one_row == options["gives"] else advice
+        raise Different(wrong.seen, advice or wrong.hint) from None
 
 
 def _parting(text: list[int], blocks: Sequence, reads: Sequence[list[int]]) -> str:
     """The first block in which the target reads or writes another text; "" without one."""
-    said = ""
+    advice = ""
     for i, ((drafted, written, why), read) in enumerate(zip(blocks, reads, strict=False), 1):
         if read != text + drafted:
             return f"Block {i} drafts {drafted} after {text}, and your target read {read}."
         text = text + written
-        said = f"The target read what it should. Block {i} should write {written}: {why}."
-    return said
+        advice = f"The target read what it should. Block {i} should write {written}: {why}."
+    return advice
 
 
 def _asking(

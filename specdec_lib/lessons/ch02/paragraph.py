@@ -53,14 +53,14 @@ def paragraph_in_words(places: Sequence[Place]) -> str:
 
 def by_kind(places: Sequence[Place]) -> dict[str, list[float]]:
     """The acceptance probabilities of the tokens of each kind, and of all."""
-    found, words = defaultdict(list), set[str]()
+    accepted, words = defaultdict(list), set[str]()
     for i, place in enumerate(places):
         word, begins = place.piece.strip().lower(), not i or place.piece[0].isspace()
         whole = "words that came before" if word in words else "new words"
         kind = "punctuation" if not word.isalpha() else whole if begins else "inside a word"
         words |= {word} if begins else set()
-        found[kind].append(place.accepted)
-    return {**found, "all tokens": [place.accepted for place in places]}
+        accepted[kind].append(place.accepted)
+    return {**accepted, "all tokens": [place.accepted for place in places]}
 
 
 def _cells(place: Place) -> list[str]:

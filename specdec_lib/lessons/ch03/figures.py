@@ -41,8 +41,8 @@ def argmax_draft(law_of: Callable, p: np.ndarray, q: np.ndarray) -> None:
 def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """Every rule of rules with its exact distance to p (V,) and the student's verdict."""
     suspects = (*rules.LOSSLESS, *rules.MISTAKES)
-    found = [f"{rule.__name__} {PUBLIC_CODE.get(rule.__name__, '')}".strip() for rule in suspects]
-    _verdicts("The line-up", judge, dict(zip(found, suspects, strict=True)), p, q)
+    names = [f"{rule.__name__} {PUBLIC_CODE.get(rule.__name__, '')}".strip() for rule in suspects]
+    _verdicts("The line-up", judge, dict(zip(names, suspects, strict=True)), p, q)
     print("\n".join(f"{rule.__name__}: {rule.__doc__}" for rule in suspects))
 
 
@@ -103,14 +103,14 @@ def _verdicts(
     title: str, judge: Callable, suspects: Mapping[str, Rule], p: np.ndarray, q: np.ndarray
 ) -> None:
     """A bar for each rule's exact distance to p (V,), and the student's verdict on it."""
-    counts = {name: computed.rule_law(rule, p, q) for name, rule in suspects.items()}
-    off = {name: total_variation(written, p) for name, written in counts.items()}
+    laws = {name: computed.rule_law(rule, p, q) for name, rule in suspects.items()}
+    off = {name: total_variation(law, p) for name, law in laws.items()}
     labels = []
     for name, rule in suspects.items():
         lent = limit_calls(MAX_BRANCHES, rule, "the rule", ONCE)
         verdict, right = bool(judge(lent, p, q)), off[name] < 1e-12
-        said = f"you: {'' if verdict else 'not '}lossless{'' if verdict == right else ' (wrong)'}"
-        labels.append(f"{'0' if right else f'{off[name]:.2g}'}  {said}")
+        yours = f"you: {'' if verdict else 'not '}lossless{'' if verdict == right else ' (wrong)'}"
+        labels.append(f"{'0' if right else f'{off[name]:.2g}'}  {yours}")
     ax = axes.chart(title, size=(8.4, 1.3 + 0.3 * len(suspects)))
     ax.set(xlabel="total variation from p, counted", xlim=(0, 1.6 * max(0.01, *off.values())))
     words = axes.named_bars(ax, off, labels, "excess")

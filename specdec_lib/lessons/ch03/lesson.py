@@ -55,18 +55,18 @@ def expect_law(function: Callable, *args: object, gives: np.ndarray, **options: 
             raise Different(wrong.seen.partition(" Did")[0], options["hint"]) from None
         general = " returned " in wrong.seen and wrong.hint and wrong.hint == options.get("hint")
         total = float(np.sum(function(*args))) if general else 1.0
-        said = wrong.hint if abs(total - 1) < 1e-6 else f"It sums to {total:.3g}, and not to 1."
-        raise Different(wrong.seen, said) from None
+        hint = wrong.hint if abs(total - 1) < 1e-6 else f"It sums to {total:.3g}, and not to 1."
+        raise Different(wrong.seen, hint) from None
 
 
 def expect_verdict(
     judge: Callable, rule: rules.Rule, p: np.ndarray, q: np.ndarray, gives: bool
 ) -> None:
     """`expect` for a verdict: the hint is the rule's docstring, and what counting it gives."""
-    met = list(exact.distribution(lambda choices: rule(p, q, choices)))
+    keys = list(exact.distribution(lambda choices: rule(p, q, choices)))
     off = np.abs(rule_law(rule, p, q) - p).max()
     hint = f'{rule.__name__}: "{rule.__doc__}" Its probabilities differ from p by up to {off:.2g}; '
-    hint += f"its dictionary has the keys {met}."
+    hint += f"its dictionary has the keys {keys}."
     try:
         expect(judge, rule, p, q, gives=gives, hint=hint)
     except Different as wrong:
@@ -149,8 +149,8 @@ def _asked(
             f"that it reports, of shape {logits.shape}."
         )
     if not np.isfinite(row.max()):
-        said = f"{call} reports the logits {describe(row)}, whose softmax is nan."
-        raise Different(said, "For a one-hot q report 0 on its token and -np.inf on the others.")
+        message = f"{call} reports the logits {describe(row)}, whose softmax is nan."
+        raise Different(message, "For a one-hot q report 0 on its token and -np.inf on the others.")
     return int(token), row.astype(float)
 
 

@@ -2,7 +2,7 @@
 
 A rule takes p and q (V,) and asks `choices` for its draft token, its coin and its correction:
 `choices.choose(probabilities)` is an index. It returns the token that is written. `PUBLIC_CODE`
-says where a rule was found in public.
+says where a rule stands in public code.
 """
 
 from collections.abc import Callable

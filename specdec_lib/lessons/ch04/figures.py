@@ -15,7 +15,7 @@ RING = {"markersize": 12, "markerfacecolor": "none", "markeredgecolor": "black"}
 
 
 @axes.uses_student_functions("expected_tokens")
-def found_formula(tokens: Callable, means: Mapping[float, Sequence[float]]) -> None:
+def simulated_means(tokens: Callable, means: Mapping[float, Sequence[float]]) -> None:
     """The student's mean over K as lines, and simulated `means` for K = 0, 1, ... as circles."""
     ks = range(len(next(iter(means.values()))))
     ax = axes.chart("Simulated blocks, and your function", "tokens per block")
@@ -105,7 +105,7 @@ def your_numbers(
 
 
 @axes.uses_student_functions("prompt_lookup")
-def found_in_the_text(lookup: Callable, words: Sequence[str], k: int) -> None:
+def drafted_after_text(lookup: Callable, words: Sequence[str], k: int) -> None:
     """A text in boxes, and after it what the student's lookup drafts."""
     known = list(dict.fromkeys(words))
     drafted = [known[token] for token in lookup([known.index(word) for word in words], k)]

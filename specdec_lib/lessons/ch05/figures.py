@@ -40,7 +40,7 @@ def six_blocks(accepted: Sequence[int], k: int) -> None:
 
 
 @axes.uses_student_functions("alpha_from_blocks")
-def alpha_found_again(alpha_from_blocks: Callable, k: int) -> None:
+def estimated_alphas(alpha_from_blocks: Callable, k: int) -> None:
     """Seeded blocks of known alpha: what the student finds, and accepted / drafted."""
     truths = np.linspace(0.1, 0.9, 9).round(1)
     draws = [np.random.default_rng(seed).random((SAMPLES, k)) for seed in range(len(truths))]
@@ -163,7 +163,7 @@ def audit_rows(audit: Callable, rows: Sequence[Any]) -> None:
     formula = [expected_tokens(row.alpha + computed.RATE_EPS, row.k) for row in rows]
     most = [computed.most_tokens(row.alpha + computed.RATE_EPS, row.k) for row in rows]
     pairs = zip(rows, needed, strict=True)
-    said = [audit(row.alpha, row.k, n, computed.RATE_EPS, error) for row, (n, error) in pairs]
+    verdicts = [audit(row.alpha, row.k, n, computed.RATE_EPS, error) for row, (n, error) in pairs]
     y, tokens = axes.label_rows(ax, names), [n for n, _ in needed]
     least = [n - error for n, error in needed]
     ax.barh(y, formula, 0.6, color=BAND, edgecolor=GREY, label="the formula")
@@ -172,15 +172,16 @@ def audit_rows(audit: Callable, rows: Sequence[Any]) -> None:
     ax.hlines(y, least, tokens, color="black", linewidth=2)
     label = "needed (line: down to the least that the rounding allows)"
     ax.plot(tokens, y, linestyle="none", label=label, **DIAMOND)
-    for height, verdict in zip(y, said, strict=True):
+    for height, verdict in zip(y, verdicts, strict=True):
         ax.text(5.85, height, f"{verdict}", va="center")
     bars = "bars: with the largest alpha that rounds to the printed one"
     ax.set(xlim=(1, 6.6), xticks=range(1, 6), xlabel=f"tokens per block; {bars}")
     axes.legend_below(ax, 1)
     columns = {"needed": tokens, "with the rounding": least, "the formula": formula}
     by_row = _by_row(names, columns | {"the best order": most})
-    words = ", ".join(map("{}: {}".format, names, said))
-    show(ax.figure, f"Unexplained by your function: {said.count('nothing')}. {words}. {by_row}.")
+    words = ", ".join(map("{}: {}".format, names, verdicts))
+    count = verdicts.count("nothing")
+    show(ax.figure, f"Unexplained by your function: {count}. {words}. {by_row}.")
 
 
 @axes.uses_student_functions("audit")
@@ -189,9 +190,9 @@ def judged_logs(audit: Callable, rows: Sequence[Any]) -> None:
     columns = ("row", "K", "printed", "tokens per block", "most with this alpha", "verdict")
     cells = []
     for row in rows:
-        said = audit(row.printed, row.k, *row[3:])
+        verdict = audit(row.printed, row.k, *row[3:])
         ratios = (row.tokens - 1) / row.k, row.tokens / (row.k + 1)
-        cells.append((*row[:4], computed.most_tokens(row.printed, row.k), said, *ratios))
+        cells.append((*row[:4], computed.most_tokens(row.printed, row.k), verdict, *ratios))
     show_table(cells, columns=(*columns, "(tokens - 1) / K", "tokens / (K + 1)"))
 
 
@@ -218,18 +219,18 @@ def own_rows(
 def read_logs(read_log: Callable, logs: Sequence[Any]) -> None:
     """The shares of all blocks that logs print, and the student's rates of the blocks left."""
     titles = "The log: of all blocks", "Yours: of the blocks that got there"
-    sides, told = axes.panels(2, (8.8, 3.8), ylabel="accepted", sharey=True), []
+    sides, parts = axes.panels(2, (8.8, 3.8), ylabel="accepted", sharey=True), []
     for row, (colour, dash, marker) in zip(logs, axes.LINE_STYLES, strict=True):
         accepted = list(map(float, row.accepted_at.split()))
         tokens, rates = read_log(accepted, row.blocks)
         label = f"{row.name}: {tokens:.2f} tokens per block"
         for ax, values in zip(sides, (np.divide(accepted, row.blocks), rates), strict=True):
             ax.plot(range(1, len(values) + 1), values, dash + marker, color=colour, label=label)
-        told.append(f"{label}, rates {comma_list(rates)}")
+        parts.append(f"{label}, rates {comma_list(rates)}")
     for ax, title in zip(sides, titles, strict=True):
         ax.set(title=title, xlabel="position in the block", ylim=(0, 1.05))
     axes.legend_below(sides[0], 1)
-    show(ax.figure, f"Rates of the blocks that got there, by your function. {'; '.join(told)}.")
+    show(ax.figure, f"Rates of the blocks that got there, by your function. {'; '.join(parts)}.")
 
 
 @axes.uses_student_functions("diagnose")

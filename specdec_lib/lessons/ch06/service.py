@@ -72,7 +72,7 @@ def simulate(decide: Policy, load: Traffic, costs: np.ndarray) -> np.ndarray:
     requests, table = load.requests, costs.tolist()
     clock, arrived, started = 0.0, 0, 0
     rows: list[list[int]] = []  # a request's number, and the tokens that it has
-    taken = np.zeros(len(requests))
+    latency = np.zeros(len(requests))
     while rows or started < len(requests):
         if not rows and started == arrived:
             clock = max(clock, requests[started].arrives)
@@ -87,9 +87,9 @@ def simulate(decide: Policy, load: Traffic, costs: np.ndarray) -> np.ndarray:
         clock += table[len(rows)][k]
         rows = [[row[0], row[1] + min(n, k) + 1] for row, n in zip(rows, ahead, strict=True)]
         for number, _ in rows:
-            taken[number] = clock - requests[number].arrives
+            latency[number] = clock - requests[number].arrives
         rows = [row for row in rows if row[1] < len(requests[row[0]].ahead)]
-    return taken
+    return latency
 
 
 def p99(decide: Policy, load: Traffic, costs: np.ndarray) -> float:

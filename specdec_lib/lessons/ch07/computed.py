@@ -56,12 +56,12 @@ def accepted_in_turn(p: np.ndarray, q: np.ndarray, n: int) -> list[float]:
     Candidate i is judged against the residual that i - 1 rejections leave; the part that overlaps
     with q is accepted.
     """
-    shares, wanted, left = [], p, 1.0
+    shares, residual, left = [], p, 1.0
     for _ in range(n):
-        accepted = overlap(wanted, q)
+        accepted = overlap(residual, q)
         shares.append(left * accepted)
         left *= 1 - accepted
-        wanted = normalised_residual(wanted, q)
+        residual = normalised_residual(residual, q)
     return shares
 
 

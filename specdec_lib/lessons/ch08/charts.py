@@ -27,40 +27,40 @@ MARKS = {
 _WORDS = read_tables(__package__, "charts.toml")
 
 
-def contest(met: "Contest") -> None:
+def contest(measured: "Contest") -> None:
     """The passes and speeds of both loops, then what is faster than what, in a figure and words."""
-    about, whose = met.about, met.about["loop"]
+    about, whose = measured.about, measured.about["loop"]
     what = f"{about['pair']}, greedy, K = {about['K']}, {about['dtype']}"
-    table = met.by_decoder()
+    table = measured.by_decoder()
     names = (name.partition(" with") for name in table.index)
     table.index = [_WORDS["decoders"][lane].format(whose) + rest + end for lane, rest, end in names]
     show_table(table, f"{what}. {about['device']}, {about['date']}. {_WORDS['medians']}")
     names = _WORDS["speedups"].items()
-    speedups = {words.format(whose): met.speedup(name) for name, words in names}
+    speedups = {words.format(whose): measured.speedup(name) for name, words in names}
     ax = chart("Two loops, two forward passes", size=(9.0, 3.0))
     y = label_rows(ax, list(speedups))
     medians, lows, highs = zip(*speedups.values(), strict=True)
     ax.hlines(y, lows, highs, color="black")
     ax.plot(medians, y, "D", color=ACCEPTED_COLOUR)
     beside = (max(high, 1) for high in highs)  # clear of the line at 1
-    write_beside(ax, beside, y, (spread(*found) for found in speedups.values()))
+    write_beside(ax, beside, y, (spread(*quartiles) for quartiles in speedups.values()))
     ax.axvline(1, color="black", linewidth=1)
     ax.set(xlabel="times as fast: median and quartiles of the texts", xlim=(0, max(highs) + 1.5))
-    sentences = contest_sentences(met)
-    said = "; ".join(f"{name}: {spread(*found)}" for name, found in speedups.items())
-    show(ax.figure, f"{sentences[0]} {what}. {said}.")
-    for sentence in (*sentences, _texts_of(*met.texts.values())):
+    sentences = contest_sentences(measured)
+    in_words = "; ".join(f"{name}: {spread(*quartiles)}" for name, quartiles in speedups.items())
+    show(ax.figure, f"{sentences[0]} {what}. {in_words}.")
+    for sentence in (*sentences, _texts_of(*measured.texts.values())):
         print(textwrap.fill(sentence, PRINT_WIDTH))
 
 
-def contest_sentences(met: "Contest") -> list[str]:
+def contest_sentences(measured: "Contest") -> list[str]:
     """Whose loop is faster, what the library's pass is worth, and each gain over its own plain."""
-    whose, (median, low, high) = met.about["loop"], met.speedup("the loop")
+    whose, (median, low, high) = measured.about["loop"], measured.speedup("the loop")
     same, ratio = "On the same model and the same forward pass", spread(median, low, high)
     names = ("their gain", "our gain", "the pass")
-    theirs, ours, passes = (spread(*met.speedup(name)) for name in names)
-    written = 100 / met.by_decoder()["passes for 100 tokens"].min()
-    blocks = [f"{written / met.speedup(name)[0]:.1f}" for name in names[:2]]
+    theirs, ours, passes = (spread(*measured.speedup(name)) for name in names)
+    written = 100 / measured.by_decoder()["passes for 100 tokens"].min()
+    blocks = [f"{written / measured.speedup(name)[0]:.1f}" for name in names[:2]]
     verdict = f"{whose} loop is {ratio} times as fast as Hugging Face's"
     if low <= 1 <= high:
         verdict += ": with 1 between the quartiles, this run finds neither faster"
@@ -75,11 +75,11 @@ def contest_sentences(met: "Contest") -> list[str]:
 
 def _texts_of(same: int, ties: int, others: int) -> str:
     """How many greedy texts are plain decoding's, and where the others part."""
-    said = f"{same} of {same + ties + others} texts are plain decoding's, token for token"
+    count = f"{same} of {same + ties + others} texts are plain decoding's, token for token"
     if others:
         cause = "Find the cause before you believe the times."
-        return f"{said}; {ties} part at a near-tie, {others} elsewhere. {cause}"
-    return f"{said}; {ties} part at a near-tie." if ties else f"{said}."
+        return f"{count}; {ties} part at a near-tie, {others} elsewhere. {cause}"
+    return f"{count}; {ties} part at a near-tie." if ties else f"{count}."
 
 
 def spread(median: float, low: float, high: float) -> str:

@@ -132,14 +132,14 @@ def _print_wrapped(text: str) -> None:
 
 def _comparison(guess: float, value: float, typical: Mapping[float, str]) -> str:
     """Whether a guess is right, a typical wrong number or close, with the right number."""
-    said, right = f"You said {guess:,.10g}", few_digits(value)
+    beginning, right = f"You said {guess:,.10g}", few_digits(value)
     if _is_same(guess, value):
-        return f"{said}, and it is {right}."
+        return f"{beginning}, and it is {right}."
     nearest = min(typical, key=lambda number: abs(guess - number), default=None)
     if nearest is not None and _is_same(guess, nearest):
-        return f"{said}. It is {right}. {few_digits(nearest)} {typical[nearest]}"
+        return f"{beginning}. It is {right}. {few_digits(nearest)} {typical[nearest]}"
     close = " That is close." if abs(guess - value) <= _CLOSE_SHARE * abs(value) else ""
-    return f"{said}.{close} It is {right}."
+    return f"{beginning}.{close} It is {right}."
 
 
 def _is_same(guess: float, number: float) -> bool:
@@ -168,8 +168,8 @@ def make_answered(chapter: str) -> Callable[[str, object], None]:
             return
         quiz = quizzes[name]
         if letter != quiz.right:
-            said = f"{name}: {letter} is not right. {quiz.explanations[letter]}"
-            raise Different(f"{said} Choose again if you like.")
+            message = f"{name}: {letter} is not right. {quiz.explanations[letter]}"
+            raise Different(f"{message} Choose again if you like.")
         _print_wrapped(f"{name}: {letter} is right. {quiz.explanations[letter]}")
 
     return answered

@@ -77,9 +77,9 @@ def _array(got: Any, expected: np.ndarray, tolerance: tuple[float, float]) -> st
 
 def _shapes(got: np.ndarray, expected: np.ndarray) -> str:
     """Of two shapes what the texts of the arrays leave out: `describe` tells a long one by it."""
-    said = [] if is_shown_by_shape(got) else [f"its shape is {got.shape}"]
-    said += [] if is_shown_by_shape(expected) else [f"it should be {expected.shape}"]
-    return f" ({', '.join(said)})" if said else ""
+    parts = [] if is_shown_by_shape(got) else [f"its shape is {got.shape}"]
+    parts += [] if is_shown_by_shape(expected) else [f"it should be {expected.shape}"]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _collection(got: Any, expected: Any, tolerance: tuple[float, float]) -> str | None:

@@ -158,8 +158,8 @@ def _ask_helpers(function: Callable, checks: Sequence[Callable]) -> None:
         except NotImplementedError:
             continue
         except Different as wrong:
-            said = f"Is {name} right? {function.__name__} calls it, and {wrong}"
-            raise Different(said) from None
+            message = f"Is {name} right? {function.__name__} calls it, and {wrong}"
+            raise Different(message) from None
 
 
 def _names(code: object, name: str) -> bool:
@@ -241,8 +241,8 @@ def _print_agreements(name: str, calls: Sequence[str]) -> None:
     """Print the calls of a check, a line each, which all agreed."""
     for call in calls:
         print(call)
-    said = f"all {len(calls)} examples agree" if len(calls) > 1 else "the example agrees"
-    print(f"{name}: {said}. Grading looks at more cases than these.")
+    summary = f"all {len(calls)} examples agree" if len(calls) > 1 else "the example agrees"
+    print(f"{name}: {summary}. Grading looks at more cases than these.")
 
 
 def expect(
@@ -258,11 +258,11 @@ def expect(
 
     Numbers agree within 1e-9; without `form` only the values count (`difference`). A stub's
     NotImplementedError passes through unchanged, and so does an exception with the attribute
-    `no_answer`, so that a missing answer is told from a wrong one. `hint` is true of the example
-    whatever came back. `asks` are wrong values, each with the question for exactly that value; it
-    is said alone. Where several thoughts give one value, the question is followed by other calls
-    that tell them apart, each the arguments and what this thought gives. `raises` are words of an
-    error or of the line it came from, each with the remedy.
+    `no_answer`: a missing answer is not a wrong one. `hint` is true of the example whatever came
+    back. `asks` are wrong values, each with the question for exactly that value; it is said alone.
+    Where several thoughts give one value, the question is followed by other calls that tell them
+    apart, each the arguments and what this thought gives. `raises` are words of an error or of the
+    line it came from, each with the remedy.
     """
     __tracebackhide__ = True  # pytest shows the test that calls this
     texts = _texts_before(function, args)
@@ -277,8 +277,8 @@ def expect(
         happened = getattr(error, "what_happened", None)
         call = texts[0] or format_call(function, args)
         message = f"{call} {happened or error_text(error)}; expected {describe(gives)}."
-        told = ((" for ^:", "In Python a power is written **."), *raises, ("NoneType", ""))
-        hint = next((said for words, said in told if words in error_text(error)), hint)
+        remedies = ((" for ^:", "In Python a power is written **."), *raises, ("NoneType", ""))
+        hint = next((remedy for words, remedy in remedies if words in error_text(error)), hint)
         raise Different(message, "" if happened or _is_from_lesson(error) else hint) from None
     why = difference(got, gives, form)
     if why is None:
@@ -312,7 +312,7 @@ def expect_value_error(function: Callable, *args: Any, why: str) -> None:
     __tracebackhide__ = True  # pytest shows the test that calls this
     texts = _texts_before(function, args)
     try:
-        said = f"returned {describe(function(*args))}"
+        outcome = f"returned {describe(function(*args))}"
     except Exception as error:
         reraise_for_student(error)
         # From the grader's worker an error comes wrapped: its name there, and what happened.
@@ -321,9 +321,9 @@ def expect_value_error(function: Callable, *args: Any, why: str) -> None:
         if name == "ValueError":
             record_agreement(texts[1], "ValueError")
             return
-        said = happened or f"raised {name}"
+        outcome = happened or f"raised {name}"
     call = texts[0] or format_call(function, args)
-    raise Different(f"{call} {said}, expected ValueError: {why}.") from None
+    raise Different(f"{call} {outcome}, expected ValueError: {why}.") from None
 
 
 def _texts_before(function: Callable, args: tuple) -> tuple[str, str]:

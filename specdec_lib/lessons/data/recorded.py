@@ -63,7 +63,7 @@ def requests() -> dict[int, RecordedRequests]:
 
 def visible(piece: str) -> str:
     """A token's text with visible spaces and line ends: "\\n    x" is "↵·4x"."""
-    marked = re.sub(r" {2,}", lambda found: f"·{len(found[0])}", piece)
+    marked = re.sub(r" {2,}", lambda spaces: f"·{len(spaces[0])}", piece)
     return marked.replace(" ", "·").replace("\n", "↵").replace("\t", "⇥")
 
 

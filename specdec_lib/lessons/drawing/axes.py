@@ -33,8 +33,8 @@ _WHITE_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 def uses_student_functions(*names: str) -> Callable[[Callable], Callable]:
     """Decorate a figure that calls the student's functions `names`.
 
-    They are the figure's first arguments, and get copies of theirs. An unwritten function is asked
-    for, and an error of a wrong one is told in one line, so that the picture never stops the
+    They are the figure's first arguments, and get copies of theirs. A function that is unwritten,
+    or that raises, is named in one line in place of the picture, so that no picture stops the
     notebook. The names are the figure's attribute `functions`.
     """
 

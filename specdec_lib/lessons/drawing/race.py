@@ -59,14 +59,14 @@ def _clock(race: Race, lane: Lane) -> str:
     middle = turns.index(ratio)
     written, needed = len(lane.pieces[middle]), len(lane.texts[middle])
     cost = len(race.lanes[0].texts[middle]) / needed / ratio
-    said = (
+    sentence = (
         f"On average each pass, drafting included, took {cost:.2f} times as long as a plain one, "
         f"so the decoder was {ratio:.2f} times as fast as {race.lanes[0].name}"
     )
     if len(turns) == 1:
-        return f"{said}."
+        return f"{sentence}."
     middle_text = f"In the middle one of {len(turns)} texts, {written} tokens took {needed} passes."
-    return f"{middle_text} {said} (all texts: {min(turns):.2f} to {max(turns):.2f})."
+    return f"{middle_text} {sentence} (all texts: {min(turns):.2f} to {max(turns):.2f})."
 
 
 def verdict(race: Race) -> str:

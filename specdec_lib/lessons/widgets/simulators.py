@@ -106,8 +106,8 @@ def _page_record() -> dict[str, Any]:
     record = recorded.data()
     tails = ["".join(record["pieces"][str(t)] for t in each[-24:]) for each in record["passages"]]
     requests = [{"k": each["k"], "accepted": each["accepted"]} for each in record["requests"]]
-    kept = {name: record[name] for name in ("pieces", "runs")}
-    return {**kept, "passages": tails, "requests": requests}
+    whole = {name: record[name] for name in ("pieces", "runs")}
+    return {**whole, "passages": tails, "requests": requests}
 
 
 def draft_tree_simulator(accepted: Mapping[str, Sequence[float]]) -> Simulator:

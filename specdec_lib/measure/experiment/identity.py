@@ -30,10 +30,10 @@ def count_identical_texts(
     target: Model, texts: Iterable[tuple[Sequence[int], Sequence[int], Sequence[int]]]
 ) -> dict[str, int]:
     """How many of (prompt, text, plain decoding's text) are the same, part at a tie, or differ."""
-    found = [parting(target, *text) for text in texts]
-    gaps = [each.gap for each in found if each is not None]
+    partings = [parting(target, *text) for text in texts]
+    gaps = [each.gap for each in partings if each is not None]
     ties = sum(gap <= near_tie(target) for gap in gaps)
-    return {SAME: len(found) - len(gaps), TIE: ties, DIFFERENT: len(gaps) - ties}
+    return {SAME: len(partings) - len(gaps), TIE: ties, DIFFERENT: len(gaps) - ties}
 
 
 def near_tie(target: Model) -> float:
@@ -74,11 +74,11 @@ def first_partings(
         row: dict[str, str | float] = {"program": name, "the texts part": "nowhere"}
         for number, prompt in enumerate(prompts, 1):
             both = (generate(target, draft, [*prompt], n, tokens, 0.0, None) for n in (k, 0))
-            found = parting(target, prompt, *both)
-            if found:
-                logits = f"{found.plain_logit:.4f} and {found.other_logit:.4f}"
-                place = f"text {number}, token {found.place + 1}"
-                row |= {"the texts part": place, "its two logits": logits, "gap": found.gap}
+            parted = parting(target, prompt, *both)
+            if parted:
+                logits = f"{parted.plain_logit:.4f} and {parted.other_logit:.4f}"
+                place = f"text {number}, token {parted.place + 1}"
+                row |= {"the texts part": place, "its two logits": logits, "gap": parted.gap}
                 break
         rows.append(row)
     return pd.DataFrame(rows)

