@@ -42,9 +42,10 @@ class Machine:
 
     def here(self, text: str) -> str:
         """The page's words with this machine's programs, folders, accounts and port."""
+        # The folders first: this clone may be in /srv itself, and so may its programs.
+        text = re.sub(r"(?<!\S)(\"?)/(srv|opt/hub/etc)\b", rf"\1{self.base}/\2", text)
         for program in ("configurable-http-proxy", "jupyterhub-singleuser"):
             text = text.replace(f"/opt/hub/bin/{program}", str(shutil.which(program, path=PATH)))
-        text = re.sub(r"(?<!\S)(\"?)/(srv|opt/hub/etc)\b", rf"\1{self.base}/\2", text)
         for name, ours in self.names.items():
             text = re.sub(rf"(?<![\w.-]){name}\b", ours, text)
         return text.replace(":8000", f":{self.port}")
