@@ -10,7 +10,7 @@ from autograde.report.formulas import tex_to_mathml
 from specdec_lib.lessons.widgets.simulators import linked_simulator
 
 project = "Speculative decoding"
-author = "The specdec-course authors"
+author = "the specdec-course authors"
 project_copyright = "the specdec-course authors; text CC BY 4.0, code BSD 3-Clause"
 language = "en"
 

@@ -243,9 +243,9 @@ def forward_time(
 
 # %% tags=["demo"]
 print("Measuring. This takes some seconds.")
-from specdec_lib.measure.limits import machine_limits, weights_read
+from specdec_lib.measure.limits import machine_limits, weights_and_bytes
 
-limits, (n_weights, size) = machine_limits(), weights_read(target)
+limits, (n_weights, size) = machine_limits(), weights_and_bytes(target)
 print(f"{limits['bandwidth'] / 1e9:.1f} GB/s, {limits['peak_flops'] / 1e9:.0f} GFLOP/s")
 print(f"a pass reads {n_weights / 1e6:.0f} million weights of {size} bytes: all but the embedding,")
 print("the table of token vectors, of which it looks up a few rows")

@@ -37,6 +37,6 @@ def _least_seconds(task: Callable[[], object]) -> float:
     return min(timed(task)[0] for _ in range(_ROUNDS))
 
 
-def weights_read(model: Llama) -> tuple[int, int]:
+def weights_and_bytes(model: Llama) -> tuple[int, int]:
     """The weights that a pass reads, and the bytes of each in memory."""
     return scale.weights_read(model.shape), model.head.bytes_per_weight

@@ -65,9 +65,9 @@ def diagnose(request: TextRequest, got: list[int], passes: Sequence[ModelPass]) 
     return known or _parted(request, got)
 
 
-def diagnose_error(request: TextRequest, said: str, passes: Sequence[ModelPass]) -> str:
-    """What is added to `said`, which reports an exception that a loop raised, if anything is."""
-    if "a non-empty " in said:  # of torch.cat and torch.stack
+def diagnose_error(request: TextRequest, message: str, passes: Sequence[ModelPass]) -> str:
+    """What is added to `message`, which reports an exception that a loop raised, if anything is."""
+    if "a non-empty " in message:  # of torch.cat and torch.stack
         read = sum(model_pass.name == "target" for model_pass in passes)
         is_last = request.drafts[-1:] == [0] and read >= len(request.blocks) - 1
         return "The last block drafts n = 0 tokens: there is no q to join." if is_last else ""
@@ -77,12 +77,12 @@ def diagnose_error(request: TextRequest, said: str, passes: Sequence[ModelPass])
         return _of_a_pass_without_a_token(passes)
     last = passes[-1]
     held = {model_pass.name: len(model_pass.held) for model_pass in passes}
-    if "raised ValueError:" in said and held.get("target", 0) - held.get("draft", 0) == 1:
+    if "raised ValueError:" in message and held.get("target", 0) - held.get("draft", 0) == 1:
         return (
             f"The target's cache held {held['target']} positions, and the draft's {held['draft']}: "
             "the draft has not read the last token that it drafted."
         )
-    if re.search("raised (Runtime|Index)Error:", said) and last.name == "target":
+    if re.search("raised (Runtime|Index)Error:", message) and last.name == "target":
         return (
             f"The target's last pass began at position {last.start} and gave a row for each token "
             f"that it read, {len(last.tokens)} in all. For n draft tokens p is the "

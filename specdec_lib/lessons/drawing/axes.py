@@ -27,7 +27,7 @@ CROSS = {"marker": "x", "linestyle": "none", "markersize": 10, "markeredgewidth"
 #: Black lines with marks that are white inside.
 HOLLOW = {"color": "black", "markerfacecolor": "white"}
 #: What keeps words legible on a hatch or a line.
-_WHITE_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+WHITE_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 
 
 def uses_student_functions(*names: str) -> Callable[[Callable], Callable]:
@@ -245,7 +245,7 @@ def waterfall(ax: Axes, speeds: Mapping[str, float], clock: float) -> str:
 
 def write_inside(ax: Axes, x: float, y: float, text: str, **options: Any) -> None:
     """Write a text in the middle of an area, legible on its hatch; `options` go to `ax.text`."""
-    ax.text(x, y, text, ha="center", va="center", **{"bbox": _WHITE_BOX} | options)
+    ax.text(x, y, text, ha="center", va="center", **{"bbox": WHITE_BOX} | options)
 
 
 def legend_below(ax: Axes, columns: int = 3, **options: Any) -> None:

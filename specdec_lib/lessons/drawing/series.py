@@ -12,7 +12,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
-from specdec_lib.lessons.drawing.axes import LINE_STYLES, bars, chart, legend_below, write_above
+from specdec_lib.lessons.drawing.axes import (
+    LINE_STYLES,
+    WHITE_BOX,
+    bars,
+    chart,
+    legend_below,
+    write_above,
+)
 from specdec_lib.lessons.drawing.style import PALE, ROLES, display_page, show
 from specdec_lib.lessons.drawing.wording import short_number
 
@@ -75,7 +82,8 @@ def draw_series(
         if text:
             ax.margins(y=0.12)  # room for the highest
             texts = [format(number, text) for number in numbers]
-            write_above(ax, place, numbers, texts, fontsize=9)
+            on_lines = {"gap": 8, "bbox": WHITE_BOX} if kind == "lines" else {}
+            write_above(ax, place, numbers, texts, fontsize=9, **on_lines)
     return series_text(x, values)
 
 

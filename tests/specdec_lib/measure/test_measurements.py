@@ -88,9 +88,9 @@ def test_both_limits_are_measured_here():
 
 def test_a_pass_reads_all_weights_but_the_embedding():
     """With half the bytes where the processor widens the shipped numbers by itself."""
-    count, size = limits.weights_read(models.load_target(None, torch.float32))
+    count, size = limits.weights_and_bytes(models.load_target(None, torch.float32))
     assert 6e6 < count < 8e6 and size in (2, 4)
-    assert limits.weights_read(models.load_target(None, torch.bfloat16)) == (count, 2)
+    assert limits.weights_and_bytes(models.load_target(None, torch.bfloat16)) == (count, 2)
 
 
 @pytest.mark.parametrize("kind", PROMPT_KINDS)
