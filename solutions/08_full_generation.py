@@ -94,7 +94,7 @@ lesson.reveal("prediction_08", prediction_08)
 
 # %% solution="rollback"
 def rollback(cache, length: int) -> None:
-    """Let a cache of one row hold `length` positions; ValueError where it holds fewer."""
+    """Cut a cache of one row back to `length` positions; ValueError where it holds fewer."""
     ### BEGIN SOLUTION
     held = int(cache.length[0])
     if not 0 <= length <= held:

@@ -191,6 +191,7 @@ def missing_edges(rng):
     yield p, p.copy()
     yield np.array([0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0])
     yield np.array([0.25, 0.75, 0, 0]), np.array([0, 0.5, 0.25, 0.25])
+    yield np.array([0.505, 0.495]), np.array([0.5, 0.5])  # almost equal is not equal
 
 
 @residual_distribution.group("equal distributions, and zeros", cases=missing_edges)
@@ -244,8 +245,7 @@ def test_speculative_step_bonus(student, solution, args):
 
 def step_edges(rng):
     flat, p = np.full(4, 0.25), thousandths(4, rng)
-    first = np.array([0])[:0]
-    yield [], np.array([p]), np.zeros((0, 4)), first, 0.5
+    yield [], np.array([p]), np.zeros((0, 4)), np.zeros(0), 0.5
     yield [2], np.array([p, flat]), np.array([p]), np.array([0.999]), 0.1  # equal models
     yield [0], np.array([p, flat]), np.array([p]), np.array([LARGEST_UNIFORM]), 0.1
     yield [0], np.array([NO_FIRST, HALF]), np.array([HALF]), np.array([0.9]), 0.6

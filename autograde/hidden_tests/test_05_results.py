@@ -18,6 +18,7 @@ test_quiz_05_b = quiz("quiz_05_b")
 
 
 alpha_from_blocks = Exercise("alpha_from_blocks")
+REFUSED = "A count below 0 or above k is refused, and every other list has its rate."
 
 
 def stopped_blocks(rng):
@@ -43,7 +44,7 @@ def whole_blocks(rng):
 @alpha_from_blocks.group("whole blocks judge K tokens and reject none", cases=whole_blocks)
 def test_alpha_from_blocks_whole_blocks(student, solution, args):
     hint = "A whole block has no rejected token, so it judged K and not K + 1."
-    alpha_from_blocks.assert_same(student, solution, args, hint)
+    alpha_from_blocks.assert_same(student, solution, args, hint, form=True)
 
 
 def nothing_accepted(rng):
@@ -64,7 +65,7 @@ def impossible_counts(rng):
 
 @alpha_from_blocks.group("counts that no block can have are refused", cases=impossible_counts)
 def test_alpha_from_blocks_impossible_counts(student, solution, args):
-    alpha_from_blocks.assert_same(student, solution, args, hint="A count may be 0 to k.", form=True)
+    alpha_from_blocks.assert_same(student, solution, args, hint=REFUSED, form=True)
 
 
 audit = Exercise("audit")
@@ -161,7 +162,7 @@ def chen(rng):
 
 @implied_alpha.group("right to 1e-9: the times of Chen et al.", cases=chen)
 def test_implied_alpha_chen(student, solution, args):
-    hint = "The loop takes 4 x 1.8 + 14.1 ms."
+    hint = "The loop takes 4 x 1.8 + 14.1 ms. Halve sixty times: twenty leave 1e-6."
     implied_alpha.assert_same(student, solution, args, hint, form=True)
 
 

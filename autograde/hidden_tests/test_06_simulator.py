@@ -11,6 +11,7 @@ import numpy as np
 from autograde.hidden_tests.common import Exercise, prediction, quiz
 from specdec_lib.lessons.ch06 import lesson, service
 from specdec_lib.lessons.checking.examples import Different
+from specdec_lib.lessons.checking.lending import read_only
 
 test_prediction_06 = prediction("prediction_06", 20, 200)
 test_prediction_06_b = prediction("prediction_06_b", 0.1, 6)
@@ -142,7 +143,7 @@ def test_choose_k_taken_in(student, rng):
     for rows in (8, 12, 16):
         running = int(rng.integers(1, 5))
         same = lesson.checked_k(student.choose_k, 0, rows, 0.7, COSTS["no text"])
-        hint = f"{rows - running} waiting requests are taken in, as if {rows} rows had run before."
+        hint = f"{rows - running} waiting requests are taken in, so the step has {rows} rows."
         choice(student, (rows - running, running, 0.7, COSTS["no text"]), [same], hint)
 
 
@@ -153,6 +154,14 @@ def test_choose_k_long_texts(student, rng):
     hint = f"A step of 16 rows takes {one:.1f} ms with a draft token each, {plain:.1f} ms without."
     for waits, running in ((0, 16), (12, 4), (int(rng.integers(20, 40)), 16)):
         choice(student, (waits, running, 0.8, costs), [*range(1, costs.shape[1])], hint)
+
+
+@choose_k.group("reads the costs and alpha")
+def test_choose_k_even_costs(student):
+    for each, alpha, best in ((2.0, 0.8, [3, 4, 5]), (0.1, 0.99, [8])):
+        costs = read_only([[0.0] * 9, [10 + each * k for k in range(9)]])
+        hint = f"At alpha = {alpha} K = {best[len(best) // 2]} writes the most tokens per ms here."
+        choice(student, (0, 1, alpha, costs), best, hint)
 
 
 def never_right(rng):

@@ -21,7 +21,8 @@ class StudentError(Exception):
         super().__init__(error["text"])
         self.name = error["name"]
         where = f" ({error['where']})" if error["where"] else ""
-        self.what_happened = f"raised {self.name}: {self}{where}"
+        text = f": {self}" if str(self) else ""
+        self.what_happened = f"raised {self.name}{text}{where}"
 
 
 class NotDefined(Exception):

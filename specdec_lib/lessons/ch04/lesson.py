@@ -10,6 +10,7 @@ from specdec_lib.lessons.checking.answers import committed, make_answered, make_
 from specdec_lib.lessons.checking.comparing import coerce_like
 from specdec_lib.lessons.checking.describing import describe, distinct_texts, type_name
 from specdec_lib.lessons.checking.examples import Different, visible_check
+from specdec_lib.lessons.checking.kinds import is_tensor
 from specdec_lib.lessons.checking.pasting import format_call
 from specdec_lib.lessons.checking.tables import check_of, expect_tables
 from specdec_lib.sampling import softmax
@@ -58,6 +59,8 @@ def check_distillation_loss(function: Callable) -> None:
         function(p, draft).backward()
     except RuntimeError as error:
         raise Different(NO_GRAD) if is_cut(error) else error from None
+    if draft.grad is None:  # of a loss that begins anew, in a tensor of its own
+        raise Different(NO_GRAD)
     expect_gradient(draft.grad.double().numpy(), p.numpy(), draft.detach().numpy())
 
 
@@ -90,12 +93,13 @@ def expect_loss(
     remark = "" if isinstance(number, int | float) and not form else loss_flaw(loss)
     if remark:
         raise Different(f"{call} returned {type_name(loss)}, expected {gives:.5g} ({remark}).")
-    if not abs(float(loss) - gives) <= 1e-6:
-        came, wanted = distinct_texts(float(loss), gives)
-        question = next((ask for wrong, ask in asks if abs(float(loss) - wrong) < 1e-4), "")
+    value = float(loss.detach() if is_tensor(loss) else loss)
+    if not abs(value - gives) <= 1e-6:
+        came, wanted = distinct_texts(value, gives)
+        question = next((ask for wrong, ask in asks if abs(value - wrong) < 1e-4), "")
         raise Different(f"{call} returned {came}, expected {wanted}.", question or hint)
     shapes = f"target logits {tuple(p.shape)}, draft logits {tuple(q.shape)}"
-    examples.record_agreement(f"distillation_loss({shapes})", describe(float(loss)))
+    examples.record_agreement(f"distillation_loss({shapes})", describe(value))
 
 
 def loss_flaw(loss: object) -> str:

@@ -27,6 +27,12 @@ MARKS = {
 _WORDS = read_tables(__package__, "charts.toml")
 
 
+# A block is a pass over more tokens than one, and its draft steps.
+_DISTURBED = (
+    "A block cannot take less than one: other programs ran beside the plain passes. Run again."
+)
+
+
 def contest(measured: "Contest") -> None:
     """The passes and speeds of both loops, then what is faster than what, in a figure and words."""
     about, whose = measured.about, measured.about["loop"]
@@ -60,7 +66,7 @@ def contest_sentences(measured: "Contest") -> list[str]:
     names = ("their gain", "our gain", "the pass")
     theirs, ours, passes = (spread(*measured.speedup(name)) for name in names)
     written = 100 / measured.by_decoder()["passes for 100 tokens"].min()
-    blocks = [f"{written / measured.speedup(name)[0]:.1f}" for name in names[:2]]
+    blocks = [round(written / measured.speedup(name)[0], 1) for name in names[:2]]
     verdict = f"{whose} loop is {ratio} times as fast as Hugging Face's"
     if low <= 1 <= high:
         verdict += ": with 1 between the quartiles, this run finds neither faster"
@@ -69,7 +75,8 @@ def contest_sentences(measured: "Contest") -> list[str]:
         f"The library's forward pass makes {whose} loop {passes} times as fast.",
         f"With drafts over without: Hugging Face's loop {theirs}, and {whose} loop on the "
         f"library's forward pass {ours}. A block writes {written:.2f} tokens, in the time of "
-        f"{blocks[0]} plain passes there and of {blocks[1]} here.",
+        f"{blocks[0]} of Hugging Face's plain passes, and of {blocks[1]} of the library's.",
+        *([_DISTURBED] if min(blocks) < 1 else []),
     ]
 
 

@@ -146,7 +146,7 @@ def broken_decoders(costs: Mapping[str, tuple[float, float, float]]) -> None:
     left, right = axes.panels(2, (8.6, 4.0))
     names = [forgotten.replace(" ", "\n") for forgotten in costs]
     itself, usual, apart = zip(*costs.values(), strict=True)
-    tokens = {"the target is its own draft": itself, "base drafts": usual}
+    tokens = {"the target is its own draft": itself, "the draft is base": usual}
     distances = {"distance": apart}
     words = [draw_series(left, names, tokens, kind="bars", text=".2f")]
     words += [draw_series(right, names, distances, kind="bars", roles=("excess",), text=".2f")]

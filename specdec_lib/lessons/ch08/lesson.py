@@ -185,4 +185,4 @@ def expect_text(
             why = diagnose(request, written, pair[0].passes)
         raise Different(f"{wrong} {why}".strip()) from None
     if request.temperature == 0 and rng.drew:
-        raise Different(f"{function.__name__} drew random numbers at temperature 0.")
+        raise Different(f"{format_call(function, args)} drew random numbers at temperature 0.")

@@ -23,7 +23,7 @@ def error_text(error: BaseException) -> str:
     """The error, and the last line of the reader's own that led to it."""
     own = student_frames(error)
     at = f", at `{own[-1].line}`" if own and own[-1].line else ""
-    return f"raised {type(error).__name__}: {error}{at}"
+    return f"raised {type(error).__name__}{f': {error}' if str(error) else ''}{at}"
 
 
 def is_unwritten(error: BaseException) -> bool:

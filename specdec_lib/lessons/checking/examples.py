@@ -222,7 +222,7 @@ def _fault(
 def describe_warning(text: str) -> str:
     """A warning in words: its text, and the likely cause."""
     asks = {
-        "divide": " Did you divide before you looked for a zero?",
+        "divide": " Which division meets a 0 there, and should it?",
         "log": " Did you take the logarithm of 0?",
         "2.0)": " Does NumPy get a tensor? Use torch, as in torch.minimum." * ("_wrap__" in text),
         "exp": " np.exp overflows above 709: subtract the largest logit first.",
@@ -285,7 +285,7 @@ def expect(
         record_agreement(texts[1], describe(got))
         return got
     call = texts[0] or format_call(function, args)
-    asked = _question(function, got, asks) or "Is a return missing?" * (got is None)
+    asked = _question(function, got, asks) or _form_question(got, gives)
     is_whole = isinstance(got, float) and got.is_integer()
     text = f"{got:.1f}" if is_whole else describe(got)  # "1" would be no float
     shown = (text + why, describe(gives)) if why and not asked else distinct_texts(got, gives)
@@ -297,6 +297,18 @@ def _question(function: Callable, got: Any, asks: Sequence[tuple]) -> str:
     """The question of `asks` for the value `got` in any form; an empty text if there is none."""
     fitting = ((ask, also) for wrong, ask, *also in asks if difference(got, wrong, False) is None)
     return next((ask for ask, also in fitting if all(_gives(function, *call) for call in also)), "")
+
+
+def _form_question(got: Any, gives: Any) -> str:
+    """The question where nothing came back, or a pair the other way round; else an empty text.
+
+    Only two things of different types can be told apart by their order.
+    """
+    if got is None:
+        return "The call came to its end without a return."
+    pair = isinstance(gives, tuple) and isinstance(got, tuple | list) and len(got) == 2
+    turned = pair and difference(tuple(got[::-1]), gives, False) is None
+    return "Is that the other order?" if turned and type(gives[0]) is not type(gives[1]) else ""
 
 
 def _gives(function: Callable, args: tuple, value: Any) -> bool:

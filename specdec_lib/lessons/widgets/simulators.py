@@ -130,4 +130,4 @@ def trace_picture(prompt: str, blocks: Sequence[Mapping[str, Any]]) -> Simulator
     `token` after them. The first token is chosen when the picture opens.
     """
     state = {"prompt": prompt, "blocks": blocks, "chosen": 0}
-    return Simulator("trace", "A text, token by token", state, height=560)
+    return Simulator("trace", "A text at temperature 1, token by token", state, height=560)

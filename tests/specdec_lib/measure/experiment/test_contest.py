@@ -9,13 +9,13 @@ from specdec_lib.measure.experiment.decoders import LIBRARY_DECODER
 from specdec_lib.measure.recording.contest import solution_loop
 
 
-def made(loop: float, spread: float = 0.0) -> contest.Contest:
+def made(loop: float, spread: float = 0.0, plain: float = 1.0) -> contest.Contest:
     """A contest of three texts in which the student's loop takes `loop` times as long as theirs."""
     runs = pd.DataFrame(
         {"decoder": name, "prompt": i, "round": 0, "seconds": s, "tokens": 32, "passes": 16}
         for i in range(3)
         for name, s in {
-            contest.THEIRS: 4.0, "theirs with drafts": 2.0, contest.OWN_PASS: 1.0,
+            contest.THEIRS: 4.0, "theirs with drafts": 2.0, contest.OWN_PASS: plain,
             "same pass with drafts": 2.0 * loop + spread * (i - 1), "own pass with drafts": 0.5,
         }.items()
     )  # fmt: skip
@@ -32,6 +32,8 @@ def test_the_sentence_follows_the_numbers_whatever_they_are():
     assert "this run finds neither faster" in same[0]
     assert "makes your loop 2.00 (2.00 to 2.00) times as fast" in faster[1]
     assert "Hugging Face's loop 2.00 (2.00 to 2.00), and your loop" in faster[2]
+    *said, disturbed = charts.contest_sentences(made(1.0, plain=1.6))  # a block in 0.6 of a pass
+    assert len(said) == len(faster) == 3 and "other programs ran beside" in disturbed
 
 
 def test_both_loops_write_the_same_texts_in_as_many_passes(machine, monkeypatch, tmp_path, capsys):
