@@ -133,8 +133,8 @@ def residual_bars(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """What the target (V,) has above the draft, and next to it the student's residual."""
     answer = np.asarray(residual(p, q), dtype=float)
     values = {"missing after acceptance": np.maximum(p - q, 0), "your residual": answer}
-    property = "has entries below 0" if (answer < 0).any() else f"sums to {answer.sum():.2f}"
-    title = f"The missing part, and your residual, which {property}"
+    remark = "has entries below 0" if (answer < 0).any() else f"sums to {answer.sum():.2f}"
+    title = f"The missing part, and your residual, which {remark}"
     text = "" if (answer < 0).any() else ".2f"  # above bars that hang, labels overlap
     options = {"kind": "bars", "roles": ("target", "residual"), "text": text}
     series_figure(title, TOKEN_NAMES[: len(p)], values, ylabel="probability", **options)

@@ -14,7 +14,12 @@ from specdec_lib.lessons.ch03 import rules
 from specdec_lib.lessons.ch03.computed import mismatch_law, rule_law
 from specdec_lib.lessons.checking.answers import committed, make_answered, make_reveal, truths_of
 from specdec_lib.lessons.checking.describing import describe
-from specdec_lib.lessons.checking.examples import Different, expect, record_agreement
+from specdec_lib.lessons.checking.examples import (
+    DIVISION_QUESTION,
+    Different,
+    expect,
+    record_agreement,
+)
 from specdec_lib.lessons.checking.kinds import ARRAYS, FLOATS, INTS
 from specdec_lib.lessons.checking.lending import read_only
 from specdec_lib.lessons.checking.pasting import format_call
@@ -52,7 +57,7 @@ def expect_law(function: Callable, *args: object, gives: np.ndarray, **options: 
         expect(function, *args, gives=gives, **options)
     except Different as wrong:
         if "in divide" in wrong.seen:  # 0/0: nothing was left
-            raise Different(wrong.seen.partition(" Did")[0], options["hint"]) from None
+            raise Different(wrong.seen.removesuffix(DIVISION_QUESTION), options["hint"]) from None
         general = " returned " in wrong.seen and wrong.hint and wrong.hint == options.get("hint")
         total = float(np.sum(function(*args))) if general else 1.0
         hint = wrong.hint if abs(total - 1) < 1e-6 else f"It sums to {total:.3g}, and not to 1."

@@ -33,6 +33,7 @@ UNSTEADY = (
     "Asked again, it gives another answer. Use the arguments alone: no random numbers of your own, "
     "and nothing that an earlier call has left."
 )
+DIVISION_QUESTION = " Which division meets a 0 there, and should it?"
 _SHARED = "returned an array that shares its memory with an argument. Return a copy."
 _LESSONS = PACKAGE_FOLDERS[:2][-1]  # this package and what stands beside it
 
@@ -222,7 +223,7 @@ def _fault(
 def describe_warning(text: str) -> str:
     """A warning in words: its text, and the likely cause."""
     asks = {
-        "divide": " Which division meets a 0 there, and should it?",
+        "divide": DIVISION_QUESTION,
         "log": " Did you take the logarithm of 0?",
         "2.0)": " Does NumPy get a tensor? Use torch, as in torch.minimum." * ("_wrap__" in text),
         "exp": " np.exp overflows above 709: subtract the largest logit first.",
